@@ -3,12 +3,23 @@
 The package needs `dask` and `distributed` (``pip install "bosquet[dask]"``).
 """
 
-from bosquet.dask.estimators import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.dask.estimators import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from bosquet.dask.predictions import predict, predict_proba
 
 __all__ = [
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "predict",
     "predict_proba",
 ]

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._weights import NO_WEIGHT
 from bosquet.boosting.gradient.distributed import DistributedColumns, EncodedRows, TreeTerms
 from bosquet.dask.cluster import Cluster
+from bosquet.dask.forests import ClusterForestFit
 from bosquet.dask.partitions import Partition, PartitionReader, read_rows
-from bosquet.data import BinMemory
+from bosquet.data import BinMemory, TableEncoder
+from bosquet.forests.distributed import DistributedForestColumns
 from bosquet.losses import CustomLoss, NativeLoss
+from bosquet.trees.binning import learn_bins
+from bosquet.trees.growing import TreeTarget
 
 if TYPE_CHECKING:
     from bosquet.data import Columns
 
 
-class PartitionedColumns(DistributedColumns):
+class PartitionedColumns(DistributedColumns, DistributedForestColumns):
     """The encoded columns of a Dask collection, which the workers read partition by partition.
 
     Parameters
@@ -113,6 +118,32 @@ class PartitionedColumns(DistributedColumns):
             self, train, validation, loss, terms, categories=categories, options=options,
             max_bins=max_bins, vector_leaves=vector_leaves,
         )  # fmt: skip
+
+    @property
+    def n_processes(self) -> int:
+        return len(self.cluster.workers())
+
+    def forest_fit(
+        self,
+        encoder: TableEncoder,
+        target: TreeTarget,
+        weight: np.ndarray,
+        options: dict[str, Any],
+        *,
+        max_bins: int,
+        seed: int,
+    ) -> ClusterForestFit:
+        # As `code_table`: the bins do not depend on the weights.
+        bins = learn_bins(
+            self, encoder.categories, NO_WEIGHT, max_bins=max_bins, seed=seed, threads=1
+        )
+        tables = [
+            (table, partition, self.selected_of(partition.number))
+            for table, partition in zip(self.delayed, self.partitions, strict=True)
+            if partition.n_rows
+        ]
+        setup = (bins, target, weight, options)
+        return ClusterForestFit(self.cluster, tables, self.reader, setup)
 
     def _read_on_driver(self) -> Iterator[Columns]:
         """Read all rows, partition by partition, into the memory of the driver."""

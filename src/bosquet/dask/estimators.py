@@ -120,6 +120,36 @@ class GradientBoostingClassifier(DaskEstimator, bosquet.GradientBoostingClassifi
     predict_proba = _predicting("predict_proba")
 
 
+class RandomForestClassifier(DaskEstimator, bosquet.RandomForestClassifier):
+    """`bosquet.RandomForestClassifier`, fitted to Dask collections: see its parameters and attributes."""
+
+    _base = bosquet.RandomForestClassifier
+    predict = _predicting("predict")
+    predict_proba = _predicting("predict_proba")
+
+
+class RandomForestRegressor(DaskEstimator, bosquet.RandomForestRegressor):
+    """`bosquet.RandomForestRegressor`, fitted to Dask collections: see its parameters and attributes."""
+
+    _base = bosquet.RandomForestRegressor
+    predict = _predicting("predict")
+
+
+class ExtraTreesClassifier(DaskEstimator, bosquet.ExtraTreesClassifier):
+    """`bosquet.ExtraTreesClassifier`, fitted to Dask collections: see its parameters and attributes."""
+
+    _base = bosquet.ExtraTreesClassifier
+    predict = _predicting("predict")
+    predict_proba = _predicting("predict_proba")
+
+
+class ExtraTreesRegressor(DaskEstimator, bosquet.ExtraTreesRegressor):
+    """`bosquet.ExtraTreesRegressor`, fitted to Dask collections: see its parameters and attributes."""
+
+    _base = bosquet.ExtraTreesRegressor
+    predict = _predicting("predict")
+
+
 class GradientBoostingRegressor(DaskEstimator, bosquet.GradientBoostingRegressor):
     """`bosquet.GradientBoostingRegressor`, fitted to Dask collections: see its parameters and attributes."""
 

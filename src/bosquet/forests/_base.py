@@ -33,6 +33,7 @@ from bosquet._weights import check_sample_weight
 from bosquet.batches.training import TrainingBatches, training_input, with_batch_docs
 from bosquet.data import BatchedColumns, TableEncoder, count_rows, take_rows
 from bosquet.forests._inspection import ForestInspection
+from bosquet.forests.distributed import DistributedForestColumns
 from bosquet.trees.growing import (
     TreeTarget,
     cart_fit,
@@ -224,19 +225,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         weight: np.ndarray,
         record: OutOfBagRecord | None,
     ) -> None:
-        threads = effective_threads(self.n_jobs)
-        table = code_table(
-            columns,
-            self._encoder,
-            exact=self.split == "exact",
-            threads=threads,
-            max_bins=self.max_bins,
-            seed=self._seed,
-        )
-        total_weight = float(weight.sum()) if weight.size else float(target.n_rows)
-        options = growing_options(self, self._encoder, total_weight)
-        options["random_thresholds"] = self._random_thresholds
-        fit = cart_fit(table, target, weight, options, threads)
+        fit, batch = self._forest_fit(columns, target, weight)
         automatic = self.n_estimators == "auto"
         n_trees = MAX_TREES if automatic else self.n_estimators
         if n_trees < len(self._keys):
@@ -250,7 +239,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         try:
             while len(self._keys) < n_trees:
                 first = len(self._keys)
-                keys = [self._key_of_tree(t) for t in range(first, min(first + BATCH, n_trees))]
+                keys = [self._key_of_tree(t) for t in range(first, min(first + batch, n_trees))]
                 fit.grow(self._ensemble, keys, self._draws, self.bootstrap, self._balances_bags())
                 self._keys.extend(keys)
                 if record is not None:
@@ -269,6 +258,31 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         finally:
             if bar:
                 bar.close()
+            if isinstance(columns, DistributedForestColumns):
+                fit.close()
+
+    def _forest_fit(
+        self, columns: Columns | BatchedColumns, target: TreeTarget, weight: np.ndarray
+    ) -> tuple[Any, int]:
+        """Return the object that grows trees, and how many it grows at a time."""
+        total_weight = float(weight.sum()) if weight.size else float(target.n_rows)
+        options = growing_options(self, self._encoder, total_weight)
+        options["random_thresholds"] = self._random_thresholds
+        if isinstance(columns, DistributedForestColumns):
+            fit = columns.forest_fit(
+                self._encoder, target, weight, options, max_bins=self.max_bins, seed=self._seed
+            )
+            return fit, BATCH * columns.n_processes
+        threads = effective_threads(self.n_jobs)
+        table = code_table(
+            columns,
+            self._encoder,
+            exact=self.split == "exact",
+            threads=threads,
+            max_bins=self.max_bins,
+            seed=self._seed,
+        )
+        return cart_fit(table, target, weight, options, threads), BATCH
 
     # --------------------------------------------------------------- out of bag
     def _new_oob_record(
