@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
@@ -14,28 +18,81 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
+    from bosquet.batches import BatchSource
+    from bosquet.tables.sources import RawTable
+
 
 def read_input_table(arguments: Namespace, path: str | None = None) -> DataFrame:
     """Read the table of the command, without the columns of --drop."""
     from bosquet.tables import read_table
     from bosquet.tables.frames import number_from_one
 
-    header = {"yes": True, "no": False}.get(getattr(arguments, "header", None) or "")
+    frame = read_table(path if path is not None else arguments.data, **_format_options(arguments))
+    for note in frame.attrs["reading"]["notes"]:
+        print_note(arguments, f"note: {note}")
+    return drop_columns(number_from_one(frame), getattr(arguments, "drop", []))
+
+
+def open_input_table(arguments: Namespace) -> RawTable:
+    """Open the table of the command, a file, a folder or a pattern, to be read in batches."""
+    from bosquet.tables.sources import open_raw_table
+
+    with missing_files():
+        table = open_raw_table(arguments.data, **_format_options(arguments))
+    for note in table.notes:
+        print_note(arguments, f"note: {note}")
+    return table
+
+
+@contextmanager
+def pass_progress(arguments: Namespace, title: str, source: BatchSource) -> Iterator[Any]:
+    """Show the progress of a pass over a table on a terminal, unless the command is quiet."""
+    from bosquet._progress import PassProgress
+
+    if arguments.quiet or not sys.stderr.isatty():
+        yield None
+        return
+    progress = PassProgress(title, source.n_rows, source.n_bytes)
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+@contextmanager
+def missing_files() -> Iterator[None]:
+    """Turn the error of a file that does not exist into one line."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise UserError(str(error)) from None
+
+
+def input_files(path: str) -> list[str]:
+    """Return the files of a table: those of a folder or a pattern, or the file itself."""
+    from bosquet.batches.paths import find_files
+
+    if os.path.exists(path) and not os.path.isdir(path):
+        return [path]
+    try:
+        return [file.path for file in find_files([path])[0]]
+    except (FileNotFoundError, ValueError):  # reported when the table is opened
+        return [path]
+
+
+def _format_options(arguments: Namespace) -> dict[str, Any]:
+    """Return the options for the format of a text file."""
     delimiter = getattr(arguments, "delimiter", None)
     if delimiter is not None:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1:
             raise UserError(f"--delimiter {delimiter!r} is not valid; pass one character or tab")
-    frame = read_table(
-        path if path is not None else arguments.data,
-        delimiter=delimiter,
-        decimal=getattr(arguments, "decimal", None),
-        encoding=getattr(arguments, "encoding", None),
-        header=header,
-    )
-    for note in frame.attrs["reading"]["notes"]:
-        print_note(arguments, f"note: {note}")
-    return drop_columns(number_from_one(frame), getattr(arguments, "drop", []))
+    return {
+        "delimiter": delimiter,
+        "decimal": getattr(arguments, "decimal", None),
+        "encoding": getattr(arguments, "encoding", None),
+        "header": {"yes": True, "no": False}.get(getattr(arguments, "header", None) or ""),
+    }
 
 
 def drop_columns(frame: DataFrame, dropped: list[str]) -> DataFrame:

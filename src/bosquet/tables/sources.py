@@ -1,0 +1,168 @@
+"""Raw tables that need not fit into memory: read in batches, with the rules of `read_table`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+from bosquet.batches import BatchSource
+from bosquet.batches.files import open_files
+from bosquet.batches.frames import arrow_table, memory_part
+from bosquet.batches.parts import Part
+from bosquet.batches.schemas import CommonSchema
+from bosquet.tables.column_kinds import ColumnKind
+from bosquet.tables.delimited import DelimitedText
+from bosquet.tables.errors import import_pandas
+from bosquet.tables.reading import decompressed, read_table, refuse_foreign
+
+if TYPE_CHECKING:
+    import pyarrow
+
+# The first bytes of files that are read into memory as a whole: Feather of version 1.
+_NOT_IN_BATCHES = (b"FEA1",)
+# The first bytes of a compressed file that is not text.
+_COLUMNAR = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
+_INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")
+
+
+@dataclass
+class RawTable:
+    """A table of files that is read in batches, with the rules of `read_table`.
+
+    Attributes
+    ----------
+    source : BatchSource
+    notes : list of str
+        Remarks on the files.
+    """
+
+    source: BatchSource
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns, without those of an index of pandas."""
+        return [n for n in self.source.column_names if not _INDEX_OF_PANDAS.fullmatch(n)]
+
+
+def frame_of(batch: pyarrow.RecordBatch, first: int) -> Any:
+    """Return a batch as a pandas frame whose rows are numbered from `first`."""
+    import pyarrow as pa
+
+    pandas = import_pandas()
+    frame = batch.to_pandas()
+    for index, kind in enumerate(batch.schema.types):
+        if pa.types.is_null(kind):
+            frame.isetitem(index, float("nan"))
+    frame.index = pandas.RangeIndex(first, first + len(frame))
+    return frame
+
+
+def open_raw_table(
+    path: str,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+) -> RawTable:
+    """Open a file, a folder or a pattern; the options are those of `read_table`.
+
+    Parquet, Arrow and text files are read in batches. What can be read only once (standard input and
+    pipes), compressed Parquet and Arrow files and files of Feather version 1 are read into memory.
+    """
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+        "header": header,
+    }
+    import_pandas()
+    if _is_read_once(path):
+        frame = read_table(path, **options)
+        about = frame.attrs["reading"]
+        frame.columns = frame.columns.map(str)
+        table = arrow_table(frame, about["name"]).replace_schema_metadata(None)
+        source = BatchSource([memory_part(about["name"], table)], about["name"])
+        return RawTable(source, about["notes"])
+    notes: list[str] = []
+
+    def open_text(name: str, path: str, n_bytes: int) -> Part:
+        part, about = _text_part(name, path, n_bytes, options)
+        notes.extend(note for note in about["notes"] if note not in notes)
+        return part
+
+    schema = CommonSchema(exact_decimals=True)
+    return RawTable(open_files([path], open_text, schema), notes)
+
+
+def _is_read_once(path: str) -> bool:
+    """Return whether a table is read into memory as a whole."""
+    if not os.path.isfile(path):
+        return path == "-" or (os.path.exists(path) and not os.path.isdir(path))
+    with open(path, "rb") as file:
+        head = file.read(8)
+        file.seek(0)
+        with decompressed(file, path) as content:
+            return head.startswith(_NOT_IN_BATCHES) or (
+                content is not file and content.read(8).startswith(_COLUMNAR)
+            )
+
+
+def _text_part(
+    name: str, path: str, n_bytes: int, options: dict[str, Any]
+) -> tuple[Part, dict[str, Any]]:
+    """Return a text file as a part, and a description of its format.
+
+    The file is read here, because a kind of column, such as whole numbers, depends on all its values.
+    """
+    import pyarrow as pa
+
+    raw: list[IO[bytes]] = []
+
+    def open_file() -> IO[bytes]:
+        raw[:] = [open(path, "rb")]  # noqa: SIM115 (closed with the decompressed file)
+        return decompressed(raw[0], name)
+
+    def position() -> int:
+        return min(raw[0].tell(), n_bytes)
+
+    with open_file() as file:
+        refuse_foreign(file.read(64), name)
+    text = DelimitedText(open_file, name, **options)
+    kinds, n_rows = _find_kinds(text)
+    names, kept = list(text.columns), range(len(text.columns))
+    if text.ends_with_delimiter and pa.types.is_null(kinds[-1].type):
+        names, kept = names[:-1], kept[:-1]
+    schema = pa.schema([(names[index], kinds[index].type) for index in kept])
+
+    def read(wanted: pyarrow.Schema) -> Iterator[tuple[pyarrow.RecordBatch, int]]:
+        indices = [names.index(column) for column in wanted.names]
+        for cells, where in text.blocks(indices, position):
+            arrays = [
+                kinds[index].convert(each) for index, each in zip(indices, cells, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=wanted.names), where
+
+    return Part(name, schema, read, n_rows, n_bytes), text.about
+
+
+def _find_kinds(text: DelimitedText) -> tuple[list[ColumnKind], int]:
+    """Return the kind of each column of a text file, and the number of rows."""
+    kinds = [ColumnKind(text.decimal) for _ in text.columns]
+    n_rows = 0
+    to_read: Sequence[int] = range(len(kinds))
+    for cells, _ in text.blocks(to_read):
+        n_rows += len(cells[0])
+        for kind, column in zip(kinds, cells, strict=True):
+            kind.add(column)
+    while to_read := [index for index, kind in enumerate(kinds) if not kind.is_settled]:
+        for index in to_read:
+            kinds[index].begin_pass()
+        for cells, _ in text.blocks(to_read):
+            for index, column in zip(to_read, cells, strict=True):
+                kinds[index].add(column)
+    return kinds, n_rows
