@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from bosquet.batches import BatchSource
+from bosquet.batches import BatchSource, Progress
 from bosquet.batches.files import open_files
 from bosquet.batches.frames import arrow_table, memory_part
 from bosquet.batches.parts import Part
@@ -48,7 +48,7 @@ class RawTable:
         return [n for n in self.source.column_names if not _INDEX_OF_PANDAS.fullmatch(n)]
 
 
-def frame_of(batch: pyarrow.RecordBatch, first: int) -> Any:
+def frame_of(batch: pyarrow.RecordBatch | pyarrow.Table, first: int) -> Any:
     """Return a batch as a pandas frame whose rows are numbered from `first`."""
     import pyarrow as pa
 
@@ -68,9 +68,12 @@ def open_raw_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    progress: Progress | None = None,
 ) -> RawTable:
     """Open a file, a folder or a pattern; the options are those of `read_table`.
 
+    `progress` is called with the numbers of rows and bytes of text files that were read to find the kinds of
+    their columns.
     Parquet, Arrow and text files are read in batches. What can be read only once (standard input and
     pipes), compressed Parquet and Arrow files and files of Feather version 1 are read into memory.
     """
@@ -89,9 +92,15 @@ def open_raw_table(
         source = BatchSource([memory_part(about["name"], table)], about["name"])
         return RawTable(source, about["notes"])
     notes: list[str] = []
+    n_read = [0, 0]  # rows and bytes of the files before
 
     def open_text(name: str, path: str, n_bytes: int) -> Part:
-        part, about = _text_part(name, path, n_bytes, options)
+        def show(rows: int, position: int) -> None:
+            if progress is not None:
+                progress(n_read[0] + rows, n_read[1] + position)
+
+        part, about = _text_part(name, path, n_bytes, options, show)
+        n_read[:] = [n_read[0] + (part.n_rows or 0), n_read[1] + n_bytes]
         notes.extend(note for note in about["notes"] if note not in notes)
         return part
 
@@ -113,7 +122,7 @@ def _is_read_once(path: str) -> bool:
 
 
 def _text_part(
-    name: str, path: str, n_bytes: int, options: dict[str, Any]
+    name: str, path: str, n_bytes: int, options: dict[str, Any], progress: Progress
 ) -> tuple[Part, dict[str, Any]]:
     """Return a text file as a part, and a description of its format.
 
@@ -133,7 +142,7 @@ def _text_part(
     with open_file() as file:
         refuse_foreign(file.read(64), name)
     text = DelimitedText(open_file, name, **options)
-    kinds, n_rows = _find_kinds(text)
+    kinds, n_rows = _find_kinds(text, position, progress)
     names, kept = list(text.columns), range(len(text.columns))
     if text.ends_with_delimiter and pa.types.is_null(kinds[-1].type):
         names, kept = names[:-1], kept[:-1]
@@ -150,13 +159,16 @@ def _text_part(
     return Part(name, schema, read, n_rows, n_bytes), text.about
 
 
-def _find_kinds(text: DelimitedText) -> tuple[list[ColumnKind], int]:
+def _find_kinds(
+    text: DelimitedText, position: Callable[[], int], progress: Progress
+) -> tuple[list[ColumnKind], int]:
     """Return the kind of each column of a text file, and the number of rows."""
     kinds = [ColumnKind(text.decimal) for _ in text.columns]
     n_rows = 0
     to_read: Sequence[int] = range(len(kinds))
-    for cells, _ in text.blocks(to_read):
+    for cells, where in text.blocks(to_read, position):
         n_rows += len(cells[0])
+        progress(n_rows, where)
         for kind, column in zip(kinds, cells, strict=True):
             kind.add(column)
     while to_read := [index for index, kind in enumerate(kinds) if not kind.is_settled]:

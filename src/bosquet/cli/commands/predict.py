@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
@@ -96,20 +97,25 @@ def _predicted_batches(
     arguments: Namespace, model: Any, table: RawTable
 ) -> Iterator[pyarrow.RecordBatch]:
     """Predict the rows of a table batch by batch."""
+    from bosquet.tables.misfits import Misfits
     from bosquet.tables.sources import frame_of
 
     source = table.source
     columns = _columns_to_read(arguments, model, table)
-    misfits = _Misfits()
+    misfits = Misfits()
     first = 0
-    with missing_files(), pass_progress(arguments, "predicting", source) as progress:
+    with (
+        missing_files(),
+        pass_progress(arguments, "predicting", source.n_rows, source.n_bytes) as progress,
+    ):
         for batch in source.batches(columns, progress):
             frame = frame_of(batch, first + 1)
             if batch.num_rows == source.n_rows:
-                yield predictions_of(arguments, model, frame, batch)
+                yield predictions_of(arguments, model, batch, frame)
                 return
             try:
-                predictions = misfits.predict(arguments, model, frame, batch)
+                predict = partial(predictions_of, arguments, model, batch)
+                predictions = misfits.apply(predict, frame)
             except ValueError as error:
                 raise ValueError(f"{error} ({_place(source, first, batch.num_rows)})") from error
             yield predictions
@@ -132,44 +138,6 @@ def _columns_to_read(arguments: Namespace, model: Any, table: RawTable) -> list[
     return [name for name in names if not used.isdisjoint((name, name.strip()))] or names[:1]
 
 
-class _Misfits:
-    """Columns none of whose values have the kind that they had in training.
-
-    Such a column of a whole table is an error. In a batch, which may have few values, they are missing.
-    """
-
-    def __init__(self) -> None:
-        self._errors: dict[str, Exception] = {}
-        self._fitting: set[str] = set()  # columns that had values of their kind in some batch
-
-    def predict(
-        self, arguments: Namespace, model: Any, frame: DataFrame, batch: pyarrow.RecordBatch
-    ) -> pyarrow.RecordBatch:
-        """Return the predictions of a batch."""
-        from bosquet.tables.errors import MisfitError
-
-        while True:
-            try:
-                predictions = predictions_of(arguments, model, frame, batch)
-                break
-            except MisfitError as error:
-                self._errors.setdefault(error.column, error)
-                names = [name for name in frame.columns if name.strip() == error.column]
-                frame = frame.assign(**dict.fromkeys(names))
-        self._fitting |= {
-            name.strip()
-            for name in frame.columns
-            if name.strip() not in self._fitting and frame[name].notna().any()
-        }
-        return predictions
-
-    def check(self) -> None:
-        """Raise the error of a column that never had a value of its kind."""
-        for column, error in self._errors.items():
-            if column not in self._fitting:
-                raise error
-
-
 def _place(source: BatchSource, first: int, n_rows: int) -> str:
     """Return the name of some rows in messages, numbered from 1."""
     row, file = source.find_row(first)
@@ -181,7 +149,7 @@ def _place(source: BatchSource, first: int, n_rows: int) -> str:
 
 
 def predictions_of(
-    arguments: Namespace, model: Any, frame: DataFrame, batch: pyarrow.RecordBatch
+    arguments: Namespace, model: Any, batch: pyarrow.RecordBatch, frame: DataFrame
 ) -> pyarrow.RecordBatch:
     """Return the kept columns of a batch, its predictions and its probabilities."""
     import pyarrow as pa
