@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 
@@ -54,6 +56,8 @@ class ProgressBar:
 class PassProgress:
     """Rows and megabytes that a pass over a table in batches has read, redrawn at most 10 times per second.
 
+    A pass that takes less than a tenth of a second is only shown at its end.
+
     Parameters
     ----------
     title : str
@@ -71,8 +75,7 @@ class PassProgress:
         self.title = title
         self.n_rows, self.n_bytes = n_rows, n_bytes
         self.stream = stream or sys.stderr
-        self.started = time.monotonic()
-        self.drawn = 0.0
+        self.started = self.drawn = time.monotonic()
         self.line = ""
 
     def __call__(self, rows: int, n_bytes: int) -> None:
@@ -101,3 +104,19 @@ class PassProgress:
         if done and total:
             line += f"  {seconds / done * (total - done):5.1f} s left"
         return line + " "
+
+
+@contextmanager
+def shown_pass(
+    title: str, n_rows: int | None, n_bytes: int | None, *, shown: bool
+) -> Iterator[PassProgress | None]:
+    """Show the progress of a pass if `shown`; a pass that is given up before its end is not shown."""
+    progress = PassProgress(title, n_rows, n_bytes) if shown else None
+    try:
+        yield progress
+    except Exception:
+        if progress is not None:
+            progress.close()
+        raise
+    if progress is not None:
+        progress.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
@@ -50,21 +50,13 @@ def open_input_table(arguments: Namespace) -> RawTable:
     return table
 
 
-@contextmanager
 def pass_progress(
     arguments: Namespace, title: str, n_rows: int | None, n_bytes: int | None
-) -> Iterator[Progress | None]:
+) -> AbstractContextManager[Progress | None]:
     """Show the progress of a pass over a table on a terminal, unless the command is quiet."""
-    from bosquet._progress import PassProgress
+    from bosquet._progress import shown_pass
 
-    if arguments.quiet or not sys.stderr.isatty():
-        yield None
-        return
-    progress = PassProgress(title, n_rows, n_bytes)
-    try:
-        yield progress
-    finally:
-        progress.close()
+    return shown_pass(title, n_rows, n_bytes, shown=sys.stderr.isatty() and not arguments.quiet)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -105,19 +105,17 @@ class DelimitedText:
         """Return the columns as Arrow arrays of text."""
         from pyarrow import csv as arrow_csv
 
-        with self._parsing() as body:
+        with self._parsing(self._open_file) as body:
             table = arrow_csv.read_csv(body, **self._options(_BLOCK))
         return [column.combine_chunks() for column in table.itercolumns()]
 
-    def blocks(
-        self, columns: Sequence[int], position: Callable[[], int] = lambda: 0
-    ) -> Iterator[tuple[list[Any], int]]:
-        """Yield these columns of blocks of rows, as Arrow arrays of text, each with the position."""
+    def blocks(self, columns: Sequence[int], open_file: OpenFile) -> Iterator[list[Any]]:
+        """Yield these columns of blocks of rows, as Arrow arrays of text, from the file opened like this."""
         from pyarrow import csv as arrow_csv
 
-        with self._parsing() as body:
+        with self._parsing(open_file) as body:
             for batch in arrow_csv.open_csv(body, **self._options(_STREAM_BLOCK, columns)):
-                yield batch.columns, position()
+                yield batch.columns
 
     def _read_head(self) -> str:
         """Return the beginning of the file: more than the lines that the detection uses."""
@@ -157,11 +155,11 @@ class DelimitedText:
         }
 
     @contextmanager
-    def _parsing(self) -> Iterator[Any]:
+    def _parsing(self, open_file: OpenFile) -> Iterator[Any]:
         """Open the rows below the header; a file that cannot be parsed raises TableError with the line."""
         import pyarrow as pa
 
-        with self._open_body() as file:
+        with self._open_body(open_file) as file:
             body = _CountingQuotes(file, self._layout.quote.encode())
             try:
                 yield body
@@ -171,9 +169,9 @@ class DelimitedText:
             if self._layout.escape is None and body.quotes % 2:
                 self._refuse_open_quote()
 
-    def _open_body(self) -> IO[bytes]:
+    def _open_body(self, open_file: OpenFile) -> IO[bytes]:
         """Open the rows below the header, as UTF-8."""
-        file = open_utf8(self._open_file, self._encoding)
+        file = open_utf8(open_file, self._encoding)
         _skip(file, self._above)
         if self._layout.delimiter == BLANKS:
             file = io.BufferedReader(_CollapsedBlanks(file), _STREAM_BLOCK)
@@ -267,7 +265,7 @@ class _CollapsedBlanks(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         if not self._pending:
             data = self._file.read(_STREAM_BLOCK)
             data += self._file.readline()  # whole lines

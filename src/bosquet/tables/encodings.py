@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Callable
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from bosquet.tables.errors import TableError
 
@@ -107,7 +107,7 @@ class _Utf8Stream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         while not self._pending:
             data = self._file.read(_PIECE)
             text = self._decoder.decode(data, final=not data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -121,6 +121,23 @@ def _is_read_once(path: str) -> bool:
             )
 
 
+class _TextFile:
+    """Opens a text file, decompressed, and tells how many of its bytes were read."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self._path, self._name = path, name
+        self._file: IO[bytes] | None = None
+
+    def __call__(self) -> IO[bytes]:
+        self._file = open(self._path, "rb")  # noqa: SIM115 (closed with the decompressed file)
+        return decompressed(self._file, self._name)
+
+    @property
+    def position(self) -> int:
+        """The number of bytes that were read so far."""
+        return 0 if self._file is None or self._file.closed else self._file.tell()
+
+
 def _text_part(
     name: str, path: str, n_bytes: int, options: dict[str, Any], progress: Progress
 ) -> tuple[Part, dict[str, Any]]:
@@ -130,19 +147,11 @@ def _text_part(
     """
     import pyarrow as pa
 
-    raw: list[IO[bytes]] = []
-
-    def open_file() -> IO[bytes]:
-        raw[:] = [open(path, "rb")]  # noqa: SIM115 (closed with the decompressed file)
-        return decompressed(raw[0], name)
-
-    def position() -> int:
-        return min(raw[0].tell(), n_bytes)
-
-    with open_file() as file:
-        refuse_foreign(file.read(64), name)
-    text = DelimitedText(open_file, name, **options)
-    kinds, n_rows = _find_kinds(text, position, progress)
+    file = _TextFile(path, name)
+    with file() as opened:
+        refuse_foreign(opened.read(64), name)
+    text = DelimitedText(file, name, **options)
+    kinds, n_rows = _find_kinds(text, file, progress)
     names, kept = list(text.columns), range(len(text.columns))
     if text.ends_with_delimiter and pa.types.is_null(kinds[-1].type):
         names, kept = names[:-1], kept[:-1]
@@ -150,31 +159,33 @@ def _text_part(
 
     def read(wanted: pyarrow.Schema) -> Iterator[tuple[pyarrow.RecordBatch, int]]:
         indices = [names.index(column) for column in wanted.names]
-        for cells, where in text.blocks(indices, position):
+        file = _TextFile(path, name)
+        for cells in text.blocks(indices, file):
             arrays = [
                 kinds[index].convert(each) for index, each in zip(indices, cells, strict=True)
             ]
-            yield pa.RecordBatch.from_arrays(arrays, names=wanted.names), where
+            batch = pa.RecordBatch.from_arrays(arrays, names=wanted.names)
+            yield batch, min(file.position, n_bytes)
 
     return Part(name, schema, read, n_rows, n_bytes), text.about
 
 
 def _find_kinds(
-    text: DelimitedText, position: Callable[[], int], progress: Progress
+    text: DelimitedText, file: _TextFile, progress: Progress
 ) -> tuple[list[ColumnKind], int]:
     """Return the kind of each column of a text file, and the number of rows."""
     kinds = [ColumnKind(text.decimal) for _ in text.columns]
     n_rows = 0
     to_read: Sequence[int] = range(len(kinds))
-    for cells, where in text.blocks(to_read, position):
+    for cells in text.blocks(to_read, file):
         n_rows += len(cells[0])
-        progress(n_rows, where)
+        progress(n_rows, file.position)
         for kind, column in zip(kinds, cells, strict=True):
             kind.add(column)
     while to_read := [index for index, kind in enumerate(kinds) if not kind.is_settled]:
         for index in to_read:
             kinds[index].begin_pass()
-        for cells, _ in text.blocks(to_read):
+        for cells in text.blocks(to_read, file):
             for index, column in zip(to_read, cells, strict=True):
                 kinds[index].add(column)
     return kinds, n_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import chain
@@ -95,7 +95,7 @@ def run(arguments: Namespace) -> None:
 # ------------------------------------------------------------------------------------- predicting
 def _predicted_batches(
     arguments: Namespace, model: Any, table: RawTable
-) -> Iterator[pyarrow.RecordBatch]:
+) -> Generator[pyarrow.RecordBatch, None, None]:
     """Predict the rows of a table batch by batch."""
     from bosquet.tables.misfits import Misfits
     from bosquet.tables.sources import frame_of

@@ -75,13 +75,13 @@ def read_batched_table(
         raise ValueError(
             f"the table has no column besides the target {target!r}; it needs at least one feature"
         )
-    with show_pass("pass 1: target", raw.source) as progress:
+    with show_pass("preparing, target", raw.source) as progress:
         study_target = _read_target(raw.source, target, task, positive, progress)
     rows = np.flatnonzero(study_target.has_target)
     size = max(1, min(SAMPLE_ROWS, SAMPLE_VALUES // len(features)))
     if len(rows) > size:
         rows = rows[np.linspace(0, len(rows) - 1, size).astype(np.int64)]
-    with show_pass("pass 2: kinds of columns", raw.source) as progress:
+    with show_pass("preparing, kinds of columns", raw.source) as progress:
         sample = _rows_of(raw.source, features, rows, progress)
     tidier = TableTidier().fit(sample)
     tidier.target = target
