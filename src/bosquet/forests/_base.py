@@ -144,7 +144,12 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             self.__dict__.pop(name, None)
         check_parameters(self, self._checks)
         with training_input(
-            X, y, target=target, memory_limit=memory_limit, sample_weight=sample_weight
+            X,
+            y,
+            target=target,
+            memory_limit=memory_limit,
+            verbose=bool(self.verbose),
+            sample_weight=sample_weight,
         ) as given:
             return self._fit(given.X, given.y, given.sample_weight)
 
