@@ -57,8 +57,16 @@ def write_parts(frame, folder, suffix="parquet", n_parts=3):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-@pytest.mark.parametrize("target", ["sold", "amount"])
-@pytest.mark.parametrize("method", ["gradient-boosting", "random-forest"])
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [
+        ("gradient-boosting", "sold"),
+        ("gradient-boosting", "amount"),
+        ("random-forest", "sold"),
+        ("random-forest", "amount"),
+        ("adaboost", "sold"),
+    ],
+)
 def test_batches_give_the_model_file_of_the_table_in_memory(
     run_command, table, small_batches, tmp_path, suffix, target, method
 ):
@@ -135,6 +143,10 @@ def test_evenly_spaced_rows_decide_the_preparation(
             "--method tree needs it in memory; pass one file without --memory-limit, or",
         ),
         (["--method", "bagging"], "a method that reads batches: gradient-boosting, random-forest"),
+        (
+            ["--method", "adaboost", "-t", "amount"],
+            "reads batches for classes only, but 'amount' is a number",
+        ),
         (["--holdout", "0.2"], "--holdout needs it in memory"),
         (["--memory-limit", "much"], "--memory-limit much is not valid"),
         (["--method", "extra-trees"], "split='exact' needs the whole table in memory"),

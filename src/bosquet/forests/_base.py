@@ -128,8 +128,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,) or name of a column, optional
             Weights of the rows, at least 0. Rows of weight 0 are in no bag. None: equal weights.
         {targets}
-        memory_limit : int, float or str, optional
-            As in gradient boosting. It has no effect on a forest, whose binned features stay in memory.
+        {memory_limit}
 
         Returns
         -------

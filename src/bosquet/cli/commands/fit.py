@@ -36,7 +36,7 @@ DESCRIPTION = (
     "Fit one of Bosquet's models to a table. The model and the preparation of its table are written to a"
     " file that `bosquet predict`, `explain`, `verify` and Python's bosquet.load read. `--holdout` scores"
     " the model on a test set; `bosquet study` compares many models. A folder, a pattern or a large file is"
-    " read in batches, so that it may be larger than memory (gradient boosting and random forests)."
+    " read in batches, so that it may be larger than memory (gradient boosting, forests, AdaBoost)."
 )
 EXAMPLES = """
 bosquet fit houses.csv --target price --out houses.bosquet
@@ -54,8 +54,8 @@ METHODS = {
     "adaboost": "AdaBoost",
     "tree": "DecisionTree",
 }
-# Methods that can read a table in batches.
-IN_BATCHES = ("gradient-boosting", "random-forest", "extra-trees")
+# Methods that can read a table in batches; AdaBoost only for classes.
+IN_BATCHES = ("gradient-boosting", "random-forest", "extra-trees", "adaboost")
 # A file larger than this share of the available memory is read in batches: in memory, a table takes several
 # times the bytes of its file.
 _SHARE_OF_MEMORY = 0.05
@@ -155,6 +155,11 @@ def fit_in_batches(arguments: Namespace) -> tuple[Any, Any, dict[str, float], fl
     with missing_files():
         table = batched_training_table(arguments)
         with table.source:
+            if arguments.method == "adaboost" and not table.target.is_classes:
+                raise UserError(
+                    f"--method adaboost reads batches for classes only, but {table.target.name!r} is a"
+                    " number; pass another method, or one file without --memory-limit"
+                )
             model = make_estimator(arguments, table.target.is_classes)
             start = time.perf_counter()
             model.fit(table.source, target=table.target.name, memory_limit=arguments.memory_limit)
