@@ -90,8 +90,7 @@ def assert_same_tree(
     probes: Array,
 ) -> None:
     """Check that two trees agree node by node, and send new rows to the same leaves."""
-    if hasattr(core.ensemble, "tree_arrays"):
-        assert_same_nodes(core.ensemble.tree_arrays(number), reference, table)
+    assert_same_nodes(core.ensemble.tree_arrays(number), reference, table)
     values = np.array([node.value for node in reference])
     for rows in (x, probes):
         bins = [column.bins_of(v) for column, v in zip(table.columns, rows.T, strict=True)]
