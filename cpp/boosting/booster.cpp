@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -381,6 +382,9 @@ std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves, const Gra
             totals[leaf].h += sums[leaf].h;
             totals[leaf].rows += sums[leaf].rows;
         }
+    // The reducer reads the sums as one array.
+    static_assert(std::is_standard_layout_v<LeafSum> &&
+                  sizeof(LeafSum) == 3 * sizeof(std::int64_t));
     train_->part().reducer->add({&totals[0].g, 3 * leaves});
     return totals;
 }
