@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bosquet._types import State
-    from bosquet.losses._custom import CustomLoss
 
 
 # Properties of each loss of the core: accepted targets, scale, parameter.

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -48,10 +48,6 @@ from bosquet.boosting.adaboost.votes import (
 from bosquet.boosting.endings import Ending, next_round, without_edge, without_mistake
 from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
-
-if TYPE_CHECKING:
-    pass
-
 
 # Variants for which the core computes α, and ε.
 HAS_ALPHA, HAS_ERROR = ("discrete", "mada"), ("discrete", "mada", "real")
