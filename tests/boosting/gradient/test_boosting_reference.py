@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_fit import Array, assert_same_tree, fit_core, probe_rows
+from core_fit import Array, assert_same_tree, fit_core, learn_test_bins, probe_rows
 from loss_cases import CURVED, accepted, cases, core_loss, parameters_of
 from numpy.typing import NDArray
 
@@ -127,7 +127,7 @@ def test_regularised_fits_agree(seed: int) -> None:
 
 def test_validation_losses_agree_after_every_round() -> None:
     x, y, _ = sample("log_loss", 5)
-    bins = _core.learn_bins(x, CATEGORIES, np.zeros(0), 255, 200_000, 0, 1)
+    bins = learn_test_bins(x, CATEGORIES)
     train, rest = slice(0, 150), slice(150, None)
     loss = _core.Loss("log_loss", 1, 1, [])
     fit = _core.BoostingFit(

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_fit import ISAS, Array, fit_core
+from core_fit import Array, fit_core
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instruction_sets import ISAS
 from loss_cases import TRAITS, accepted, cases, parameters_of
 
 from bosquet.reference.gradient_trees import quantise, units_per_one
