@@ -17,7 +17,7 @@ using PointDerivatives = Derivatives (*)(double, double, double);
      Type::targets,               \
      Type::scale,                 \
      Type::parameter,             \
-     Type::curved,                \
+     Type::uses_newton_steps,     \
      Type::constant_hessian,      \
      Type::increasing_in_parameter},
 constexpr LossTraits kTraits[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};

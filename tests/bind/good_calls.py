@@ -164,7 +164,7 @@ class GoodCalls:
         target, raw = self.y[None], np.zeros((1, self.rows))
         for loss in (self.loss, self.huber):
             call("Loss.outputs", loss)
-            call("Loss.curved", loss)
+            call("Loss.uses_newton_steps", loss)
             call("Loss.start_round", loss, target, raw, self.weight)
             call("Loss.value", loss, target, raw, self.weight)
             call("Loss.gradient_hessian", loss, target, raw, "auto")

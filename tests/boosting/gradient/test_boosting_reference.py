@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from core_fit import Array, assert_same_tree, fit_core, learn_test_bins, probe_rows
-from loss_cases import CURVED, accepted, cases, core_loss, parameters_of
+from loss_cases import NEWTON_LOSSES, accepted, cases, core_loss, parameters_of
 from numpy.typing import NDArray
 
 from bosquet import _core
@@ -83,7 +83,7 @@ def assert_references(
     np.testing.assert_allclose(core.raw[0], raw, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize(("name", "parameter"), cases(CURVED, shares=[0.5]))
+@pytest.mark.parametrize(("name", "parameter"), cases(NEWTON_LOSSES, shares=[0.5]))
 @pytest.mark.parametrize("depth_wise", [False, True])
 def test_newton_steps_agree(name: str, parameter: float, depth_wise: bool) -> None:
     assert_references(name, parameter, tree={"depth_wise": depth_wise})

@@ -230,7 +230,7 @@ def test_every_loss_has_the_same_bits_however_it_is_run(
         y = np.clip(np.floor(y + outputs / 2), 0, outputs - 1)
     else:
         y = accepted(loss, y / 2)
-    options: dict[str, Any] = {"newton": TRAITS[loss]["curved"]}
+    options: dict[str, Any] = {"newton": TRAITS[loss]["uses_newton_steps"]}
     options |= {"parameters": parameters_of(loss, parameter)}
     options |= {"outputs": outputs, "weight": w, "categories": categories}
     runs = [(isa, threads) for isa in ISAS for threads in (1, 3)]

@@ -117,7 +117,7 @@ def test_every_loss_has_the_bits_of_one_part(data, name, weighted, cuts):
         [1.5] if name == "tweedie" else []))  # fmt: skip
     weight = data["weight"] if weighted else np.zeros(0)
     for step in ("newton", "exact"):
-        newton = step == "newton" and traits["curved"]
+        newton = step == "newton" and traits["uses_newton_steps"]
         whole, parts = (
             boosted(loss, data["X"], data["positive"], weight, at, newton=newton)
             for at in ((), CUTS[cuts])

@@ -660,7 +660,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             "learning_rate": float(parameters["learning_rate"]),
             "subsample": float(parameters["subsample"]),
             "gradient_sampling": self.sampling == "gradient",
-            "newton": self.step == "newton" and loss.curved,
+            "newton": self.step == "newton" and loss.uses_newton_steps,
             "seed": seed,
         }
 
