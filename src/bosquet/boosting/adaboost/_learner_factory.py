@@ -146,6 +146,6 @@ def make_vote(
     if adapter is not None:
         return LearnerVote(adapter, as_vote, outputs, at_once)
     ensemble = _core.Ensemble(
-        encoder.n_features, outputs, [0.0] * outputs, encoder.categories, vector_leaves=at_once
+        encoder.n_features, outputs, [0.0] * outputs, encoder.n_levels, vector_leaves=at_once
     )
     return TreeVote(ensemble, as_vote)

@@ -95,7 +95,7 @@ def engine_can_grow(estimator: Any, encoder: TableEncoder, options: NativeLearne
     """Whether the engine of gradient boosting can grow this tree: two classes by Gini, numbers by squares."""
     if options.reweighting.is_random or options.output_kind == "classes" or options.n_classes > 2:
         return False
-    if any(encoder.categories) or estimator.criterion not in ("gini", "squared_error"):
+    if any(encoder.n_levels) or estimator.criterion not in ("gini", "squared_error"):
         return False
     if not isinstance(estimator.min_samples_leaf, int | np.integer):
         return False
@@ -139,7 +139,7 @@ class TreeLearner:
 
     @property
     def vc_dim(self) -> float | None:
-        if any(self.encoder.categories) or not self.classifier:
+        if any(self.encoder.n_levels) or not self.classifier:
             return None
         return vc_dim_of(self.template, self.encoder.n_features)
 
@@ -216,7 +216,7 @@ class BinnedTreeLearner(TreeLearner):
         self.threads = threads_for(self.n_rows, encoder.n_features, options.threads)
         bins = learn_bins(
             columns,
-            encoder.categories,
+            self.encoder.n_levels,
             NO_WEIGHT,
             max_bins=options.max_bins,
             seed=self.reweighting.seed,
@@ -255,7 +255,7 @@ class BinnedTreeLearner(TreeLearner):
         row_weights = self.reweighting(weight, round_, attempt)
         pairs = np.empty((1, self.n_rows, 2), dtype=np.float32)
         pairs[0, :, 0], pairs[0, :, 1] = -row_weights * target, row_weights
-        single_tree = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.categories)
+        single_tree = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.n_levels)
         self.engine.start_from(np.zeros(1))
         self.engine.round(single_tree, pairs)
         arrays = single_tree.tree_arrays(0)

@@ -46,7 +46,7 @@ class NativeVoter:
         self.arrays = ensemble.tree_arrays(number)
         self.arrays["value"] /= scale or 1.0
         self._tree = _core.Ensemble(
-            encoder.n_features, outputs, [0.0] * outputs, encoder.categories, vector_leaves=at_once
+            encoder.n_features, outputs, [0.0] * outputs, encoder.n_levels, vector_leaves=at_once
         )
         add_arrays(self._tree, self.arrays, self.arrays["value"])
 

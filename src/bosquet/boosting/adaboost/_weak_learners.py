@@ -212,15 +212,13 @@ class StumpLearner:
         if options.split == "histogram":
             bins = learn_bins(
                 columns,
-                encoder.categories,
+                encoder.n_levels,
                 NO_WEIGHT,
                 max_bins=options.max_bins,
                 seed=self.reweighting.seed,
                 threads=threads,
             )
-        self.search = _core.StumpSearch(
-            columns, encoder.categories, bins, instruction_set(), threads
-        )
+        self.search = _core.StumpSearch(columns, encoder.n_levels, bins, instruction_set(), threads)
 
     @property
     def attempts(self) -> int:
@@ -228,7 +226,7 @@ class StumpLearner:
 
     @property
     def vc_dim(self) -> float | None:
-        if any(self.encoder.categories):
+        if any(self.encoder.n_levels):
             return None
         return vc_dim_of_stumps(self.encoder.n_features)
 
@@ -282,7 +280,7 @@ class StumpLearner:
             self.encoder.n_features,
             width,
             [0.0] * width,
-            self.encoder.categories,
+            self.encoder.n_levels,
             vector_leaves=width > 1,
         )
         hypothesis.stump.add_to(single_stump, 1.0)

@@ -442,7 +442,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
     def _mark_unseen_levels(self, encoder: TableEncoder) -> None:
         """Let the encoder distinguish unseen levels from missing values if target statistics are used."""
-        levels = max(encoder.categories)
+        levels = max(encoder.n_levels)
         if levels > 0 and (self.categorical_encoding == "target" or levels > AUTO_TARGET_LEVELS):
             encoder.unseen_code = UNSEEN
 
@@ -553,9 +553,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             validation,
             loss,
             terms,
-            categories=(
-                statistics.statistics.tree_categories if statistics else encoder.categories
-            ),
+            categories=(statistics.statistics.tree_categories if statistics else encoder.n_levels),
             options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
             threads=threads,
@@ -584,7 +582,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             validation,
             loss,
             terms,
-            categories=encoder.categories,
+            categories=encoder.n_levels,
             options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
             vector_leaves=self.parameters_["multi_strategy"] == MULTI_OUTPUT_TREE,
@@ -606,7 +604,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         statistics = TrainingStatistics(
             train,
             self._statistic_targets(train.target),
-            encoder.categories,
+            encoder.n_levels,
             seed=self._seed,
             threads=threads,
             groups=[group.columns for group in earlier_statistics.groups]

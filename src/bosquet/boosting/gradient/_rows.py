@@ -121,6 +121,6 @@ def scale_weight(model: Any, weight: np.ndarray, encoder: TableEncoder) -> tuple
 def _in_units_of_weight(model: Any, encoder: TableEncoder) -> dict[str, float]:
     """The parameters that are compared with sums of weights."""
     names = ["l2_regularization", "min_child_weight", "min_split_gain"]
-    if any(encoder.categories):
+    if any(encoder.n_levels):
         names.append("cat_l2")
     return {name: float(model.parameters_.get(name, getattr(model, name))) for name in names}

@@ -22,7 +22,7 @@ def table_shape(X: Any, y: Any, task: Task) -> TableShape:
     else:
         sizes = np.unique(target, return_counts=True)[1]
         classes, rarest = len(sizes), float(sizes.min() / sizes.sum())
-    categories = [n_levels for n_levels in encoder.categories if n_levels > 0]
+    categories = [n_levels for n_levels in encoder.n_levels if n_levels > 0]
     n_numbers = encoder.n_features - len(categories)
     return TableShape(
         task=task,
