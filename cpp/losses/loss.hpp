@@ -101,7 +101,7 @@ class Loss {
     void check_parameters() const;
     void order_levels();
     void rearrange(std::size_t rows, double* responses) const;
-    std::vector<double> constants_beside(const LossData& data) const;
+    std::vector<double> constants_with_offset(const LossData& data) const;
     std::vector<double> class_weights(const LossData& data) const;
     void scale_classes(const LossData& data, std::vector<double>& constants) const;
     std::vector<Point> points_of(const LossData& data, std::span<const std::uint32_t> rows,

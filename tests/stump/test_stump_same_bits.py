@@ -27,7 +27,7 @@ def outcome(variant: str, binned: bool, isa: str, threads: int, weighted: bool) 
     categories = [levels.get(f, 0) for f in range(5)]
     bins = learn_test_bins(X, categories) if binned else None
     search = search_of(X, levels, bins=bins, isa=isa, threads=threads)
-    fit = _core.StumpBoost(search, y, w if weighted else np.ones(ROWS), variant, 0.7)
+    fit = _core.StumpBooster(search, y, w if weighted else np.ones(ROWS), variant, 0.7)
     ensemble = _core.Ensemble(5, 1, [0.0], categories)
     seen: list[Any] = []
     for _ in range(6):
@@ -60,8 +60,8 @@ def test_searches_of_several_classes_do_not_depend_on_threads() -> None:
     found = []
     for threads in (1, 2, 3, 8):
         search = search_of(X, levels, threads=threads)
-        classes = search.best_of_classes((Y > 0).sum(axis=0).astype(np.uint32), 4, w)
-        both = search.best_of_signs(Y, np.vstack([w, w, 1 - w]))
+        classes = search.find_best_by_class((Y > 0).sum(axis=0).astype(np.uint32), 4, w)
+        both = search.find_best_by_signs(Y, np.vstack([w, w, 1 - w]))
         found.append(
             [
                 (s.feature, s.threshold, s.criterion_value, s.values.tolist())

@@ -83,7 +83,9 @@ class HaarLearner:
     ) -> HaarStump:
         """The best stump under these weights; `target` is ignored, the constructor was given the classes."""
         trimmed = weight if self.trim == 1 else _trimmed_weights(weight, self.trim)
-        feature, threshold, left, right, *_ = self.search.best(trimmed, CRITERIA[self.output_kind])
+        feature, threshold, left, right, *_ = self.search.find_best(
+            trimmed, CRITERIA[self.output_kind]
+        )
         return HaarStump(feature, threshold, left, right)
 
     def predict_training_rows(self, hypothesis: HaarStump) -> np.ndarray:

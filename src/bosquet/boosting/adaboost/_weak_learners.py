@@ -240,16 +240,20 @@ class StumpLearner:
     ) -> StumpRule:
         if self.output_kind == "labels":
             return self._make_rule(
-                self.search.best_of_signs(target, self._weights_by_label(weight, round_, attempt))
+                self.search.find_best_by_signs(
+                    target, self._weights_by_label(weight, round_, attempt)
+                )
             )
         row_weights = self.reweighting(weight, round_, attempt)
         if self.output_kind == "classes":
             numbers = np.ascontiguousarray(target, dtype=np.uint32)
             return self._make_rule(
-                self.search.best_of_classes(numbers, self.n_classes, row_weights)
+                self.search.find_best_by_class(numbers, self.n_classes, row_weights)
             )
         criterion = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
-        return self._make_rule(self.search.best(target, row_weights, criterion[self.output_kind]))
+        return self._make_rule(
+            self.search.find_best(target, row_weights, criterion[self.output_kind])
+        )
 
     def _weights_by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
         """Weights (labels, rows): a row that was drawn k times contributes all its labels k times."""

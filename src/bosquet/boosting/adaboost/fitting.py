@@ -400,7 +400,7 @@ def core_can_boost(learner: WeakLearner) -> bool:
 
 def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: TreeVote) -> Loop:
     """The rounds of `boost` with the same learner and variant, run by the core."""
-    core = _core.StumpBoost(
+    core = _core.StumpBooster(
         learner.search, variant.y, variant.distribution, name, float(variant.learning_rate)
     )
     size = 0.0
@@ -443,7 +443,11 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
 
 
 def _perfect_round(
-    stump: _core.Stump, core: _core.StumpBoost, variant: TwoClasses, vote: TreeVote, size: float
+    stump: _core.Stump,
+    core: _core.StumpBooster,
+    variant: TwoClasses,
+    vote: TreeVote,
+    size: float,
 ) -> BoostingRound:
     """The round of a stump without errors, which the core does not add to the vote."""
     step = adaboost_step(0.0, size, variant.learning_rate)
@@ -454,6 +458,6 @@ def _perfect_round(
 
 
 def _core_scores(
-    core: _core.StumpBoost, y: np.ndarray, added_margin: float = 0.0
+    core: _core.StumpBooster, y: np.ndarray, added_margin: float = 0.0
 ) -> Callable[[], np.ndarray]:
     return lambda: y * (core.margins() + added_margin)
