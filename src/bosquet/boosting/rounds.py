@@ -64,7 +64,7 @@ class RoundProgressBar(ProgressBar):
 
 
 class EarlyStopping:
-    """The rule that stops if the score has not improved by more than `tol` for `patience` rounds.
+    """The rule that stops if the loss has not decreased by more than `tol` for `patience` rounds.
 
     `first_monitored_round` is the number of rounds that the model had when the monitoring began.
     """
@@ -73,22 +73,23 @@ class EarlyStopping:
         self.patience = patience
         self.tol = tol
         self.first_monitored_round = first_monitored_round
-        self.best = float("inf")
-        self.best_iteration = 0
+        self.best_loss = float("inf")
+        self.best_round = 0
 
-    def should_stop(self, iteration: int, score: float) -> bool:
-        if score < self.best - self.tol:
-            self.best, self.best_iteration = score, iteration
-        return self.is_over(iteration)
+    def should_stop(self, n_rounds: int, loss: float) -> bool:
+        """Record the loss after `n_rounds` rounds; True if the fit should stop."""
+        if loss < self.best_loss - self.tol:
+            self.best_loss, self.best_round = loss, n_rounds
+        return self.is_over(n_rounds)
 
-    def is_over(self, iteration: int) -> bool:
-        """Whether the best score is `patience` or more rounds ago."""
-        return iteration - max(self.best_iteration, self.first_monitored_round) >= self.patience
+    def is_over(self, n_rounds: int) -> bool:
+        """Whether the best loss is `patience` or more rounds ago."""
+        return n_rounds - max(self.best_round, self.first_monitored_round) >= self.patience
 
     def resume(self, patience: int, tol: float) -> EarlyStopping:
-        """A rule for a later fit that knows the best score of this one."""
+        """Return a rule for a later fit that knows the best loss of this one."""
         later = EarlyStopping(patience, tol, self.first_monitored_round)
-        later.best, later.best_iteration = self.best, self.best_iteration
+        later.best_loss, later.best_round = self.best_loss, self.best_round
         return later
 
 
@@ -203,7 +204,7 @@ def run_rounds(
                 history.stopped_by = "validation set"
                 break
         if stopping:
-            history.best_round = stopping.best_iteration or None
+            history.best_round = stopping.best_round or None
     finally:
         if bar:
             bar.close(f"best round {history.best_round}" if history.stopped_early else "")
@@ -242,7 +243,7 @@ class StoppingState(Generic[TermsT]):
     ----------
     terms : the model with all rounds that were tried; it was not trained on the validation set.
     history : the losses of these rounds.
-    stopping : the best score and its round.
+    stopping : the best loss and its round.
     fingerprint : identifies the validation set (see `fingerprint`).
     scoring : the metric that was monitored.
     refitted : the model that was fitted again to all rows, None without one.
