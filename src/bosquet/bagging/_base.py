@@ -20,6 +20,7 @@ from bosquet._parameters import (
     integer,
     number_of_features,
     or_auto,
+    resolve_max_features,
 )
 from bosquet._sklearn import (
     BaseEstimator,
@@ -38,7 +39,7 @@ from bosquet.bagging._learners import (
     default_estimator,
     select_columns,
 )
-from bosquet.bagging._sampling import Sampler, plain_sampler, resolve_count
+from bosquet.bagging._sampling import Sampler, plain_sampler
 from bosquet.bagging._tables import copy_input_tags, validate_table
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
             template,
             self._sampler,
             self.n_features_in_,
-            resolve_count(self.max_features, self.n_features_in_, "max_features", "features of X"),
+            resolve_max_features(self.max_features, self.n_features_in_),
             bool(self.bootstrap_features),
             self._votes_of,
             needs_oob,

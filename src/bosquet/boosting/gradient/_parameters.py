@@ -15,9 +15,9 @@ from bosquet._parameters import (
     number,
     number_of_features,
     or_auto,
+    resolve_max_features,
 )
 from bosquet._parameters import check_parameters as check_against
-from bosquet._parameters import resolve_max_features as count_features
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.gradient.automatic import (
     MULTI_OUTPUT_TREE,
@@ -315,7 +315,7 @@ def feature_share(value: Any, n_features: int) -> float:
     """A value of `max_features` as a fraction of the features."""
     if isinstance(value, float):
         return value
-    return count_features(value, n_features) / n_features
+    return resolve_max_features(value, n_features) / n_features
 
 
 def interaction_groups(
