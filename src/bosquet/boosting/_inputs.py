@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Tables with fewer values are processed by one thread: a step is shorter than waking a second thread.
 MIN_VALUES_FOR_THREADS = 100_000
+# Largest number of leaves of a tree on bins: the core stores the leaf of a row in two bytes.
+MAX_LEAVES = 65_535
 
 
 def threads_for(n_rows: int, columns: int, threads: int) -> int:

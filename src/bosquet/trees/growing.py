@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from bosquet._types import MonotoneConstraint
     from bosquet.data import Columns
 
+# Distance between the keys of two trees. It is large, so that consecutive seeds share no tree, and odd, so
+# that the keys run through all 2^64 values before one is repeated.
+_KEY_STEP = 0x9E3779B97F4A7C15
+
 
 @dataclass
 class TreeTarget:
@@ -164,6 +168,11 @@ def cart_fit(
         what = "more than two classes" if one_target else "several targets"
         raise ValueError(f"monotonic_cst is not supported for {what}; set monotonic_cst=None")
     return _core.CartFit(table, target.values, target.outputs, weight, options, threads, counts)
+
+
+def tree_key(seed: int, number: int) -> int:
+    """Return the key of the random draws of a tree of an ensemble."""
+    return (seed + (number + 1) * _KEY_STEP) % 2**64
 
 
 def empty_ensemble(encoder: TableEncoder, target: TreeTarget) -> _core.Ensemble:

@@ -25,7 +25,7 @@ from bosquet._sklearn import (
 )
 from bosquet._weights import check_sample_weight
 from bosquet.batches.training import TrainingBatches, TrainingInput, training_input
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import MAX_LEAVES, as_shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._checkpoint import (
     FinishedStepper,
@@ -638,7 +638,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             )
         return {
             "depth_wise": self.growth == "depth",
-            "max_leaf_nodes": parameters["max_leaf_nodes"] or 65_535,
+            "max_leaf_nodes": parameters["max_leaf_nodes"] or MAX_LEAVES,
             "max_depth": self.max_depth or 0,
             "min_samples_leaf": parameters["min_samples_leaf"],
             "min_child_weight": unit * self.min_child_weight,

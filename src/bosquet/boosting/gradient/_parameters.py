@@ -18,7 +18,7 @@ from bosquet._parameters import (
     resolve_max_features,
 )
 from bosquet._parameters import check_parameters as check_against
-from bosquet.boosting._inputs import check_learner
+from bosquet.boosting._inputs import MAX_LEAVES, check_learner
 from bosquet.boosting.gradient.automatic import (
     MULTI_OUTPUT_TREE,
     ONE_OUTPUT_PER_TREE,
@@ -221,7 +221,7 @@ CHECKS: dict[str, Check] = {
     "learning_rate": or_auto(number(0, open_low=True)),
     "n_estimators": or_auto(integer(1)),
     "n_runs": or_auto(integer(1)),
-    "max_leaf_nodes": or_auto(integer(2, 65535, none=True)),
+    "max_leaf_nodes": or_auto(integer(2, MAX_LEAVES, none=True)),
     "max_depth": integer(1, MAX_COUNT, none=True),
     "min_samples_leaf": or_auto(integer(1, MAX_COUNT)),
     "min_child_weight": number(0),
