@@ -14,6 +14,7 @@ from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snaps
 from bosquet._parameters import (
     Check,
     boolean,
+    check_estimator,
     check_parameters,
     choice,
     count_or_fraction,
@@ -35,7 +36,6 @@ from bosquet._weights import check_sample_weight
 from bosquet.bagging._learners import (
     BagFitter,
     VoteFunction,
-    check_learner,
     default_estimator,
     select_columns,
 )
@@ -101,7 +101,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
     def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         check_parameters(self, CHECKS)
         template = self._chosen_estimator()
-        check_learner(template, "estimator")
+        check_estimator(template, "estimator")
         continuing = self.warm_start and hasattr(self, "estimators_")
         X = validate_table(
             self, X, [template], reset=not continuing, keep_frame=not self.bootstrap_features

@@ -11,7 +11,7 @@ from bosquet._masks import without_mask
 from bosquet._sparse import check_sparse
 
 if TYPE_CHECKING:
-    from bosquet._types import Estimator, TableLike
+    from bosquet._types import TableLike
 
 
 # Tables with fewer values are processed by one thread: a step is shorter than waking a second thread.
@@ -30,19 +30,6 @@ def as_shaped(X: TableLike) -> Any:
     if issparse(X):
         return check_sparse(X)
     return without_mask(X) if hasattr(X, "shape") else np.asarray(X)
-
-
-def check_learner(estimator: Estimator) -> None:
-    """Raise a TypeError unless `estimator` is None or an object with fit, predict and get_params."""
-    if estimator is None:
-        return
-    if isinstance(estimator, type) or not all(
-        hasattr(estimator, method) for method in ("fit", "predict", "get_params")
-    ):
-        raise TypeError(
-            f"estimator={estimator!r} is not an estimator; pass an instance (not a class) with fit,"
-            " predict and get_params"
-        )
 
 
 def predicted_numbers(learner: Any, X: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import choice
+from bosquet._parameters import check_value, choice
 from bosquet._sklearn import check_is_fitted, is_classifier
 from bosquet._targets import check_labels, check_same_length, class_numbers
 from bosquet.boosting.adaboost._brownian import potential_of_rows, row_weights
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def outlier_scores(
     model: VoteClassifier | BaseGradientBoosting, X: TableLike, y: ArrayLike, *, by: str = "loss"
 ) -> np.ndarray:
-    r"""Outlier scores of the rows from a boosted classifier; their mean is 1.
+    r"""Return outlier scores of the rows from a boosted classifier; their mean is 1.
 
     Boosting gives large weights to the rows that it misclassifies. A row whose weight stays large round after
     round disagrees with the other rows: its label may be wrong, or it is unusual. The score of row i is
@@ -76,9 +76,7 @@ def outlier_scores(
     ----------
     Freund and Schapire, "Experiments with a new boosting algorithm", ICML 1996, section 4.
     """
-    ok, accepted = choice("loss", "margin")
-    if not ok(by):
-        raise ValueError(f"by={by!r} is not valid: by must be {accepted}")
+    check_value("by", by, choice("loss", "margin"))
     if not is_classifier(model):
         raise TypeError(
             f"{type(model).__name__} is not a classifier; outlier_scores needs a boosted classifier"

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import boolean, check_value, choice, count_or_fraction, integer, number
+from bosquet._parameters import (
+    boolean,
+    check_estimator,
+    check_value,
+    choice,
+    count_or_fraction,
+    integer,
+    number,
+)
 from bosquet._sklearn import check_random_state, in_parallel
 from bosquet.theory._checks import (
     Truth,
-    check_estimator_object,
     class_codes,
     clone_with_seeds,
     independent_streams,
@@ -177,7 +184,7 @@ def bias_variance(
     Computation 4, 1992. Kohavi and Wolpert, "Bias plus variance decomposition for zero-one loss
     functions", ICML 1996. Domingos, "A unified bias-variance decomposition", ICML 2000.
     """
-    check_estimator_object(estimator)
+    check_estimator(estimator)
     for name, value, check in (
         ("loss", loss, choice("auto", "squared", "zero-one")),
         ("n_train", n_train, count_or_fraction(1, "rows", none=True)),

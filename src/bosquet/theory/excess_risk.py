@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import check_value, integer
+from bosquet._parameters import check_estimator, check_value, integer
 from bosquet._sklearn import check_random_state, in_parallel
 from bosquet.theory._checks import (
     Truth,
-    check_estimator_object,
     clone_with_seeds,
     independent_streams,
     is_generator,
@@ -213,7 +212,7 @@ def _named_estimators(
     if not named_estimators:
         raise ValueError(f"{parameter} is empty; pass at least one estimator")
     for _, estimator in named_estimators:
-        check_estimator_object(estimator, parameter)
+        check_estimator(estimator, parameter)
     return named_estimators
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import check_value, integer, number
+from bosquet._parameters import check_estimator, check_value, integer, number
 from bosquet._sklearn import check_random_state
-from bosquet.theory._checks import check_estimator_object, clone_with_seeds
+from bosquet.theory._checks import clone_with_seeds
 from bosquet.theory._stumps import Stumps
 from bosquet.theory._tables import result_text, table
 
@@ -145,7 +145,7 @@ def rademacher(
             lambda s: stumps.best(s)[0], n_rows, massart, True, True, n_draws, random
         )
     if hasattr(hypotheses, "fit"):
-        check_estimator_object(hypotheses, "hypotheses")
+        check_estimator(hypotheses, "hypotheses")
         if X is None:
             raise ValueError("X is missing; an estimator needs the rows to be fitted to")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)

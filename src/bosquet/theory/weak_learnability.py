@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linprog
 
-from bosquet._parameters import check_value, integer, number
+from bosquet._parameters import check_estimator, check_value, integer, number
 from bosquet._sklearn import check_random_state, has_fit_parameter
 from bosquet.theory._checks import (
-    check_estimator_object,
     check_table,
     class_codes,
     clone_with_seeds,
@@ -259,7 +258,7 @@ def _estimator_oracle(
         raise ValueError(
             f"learner={learner!r} is not valid: learner must be 'stumps' or a classifier"
         )
-    check_estimator_object(learner, "learner")
+    check_estimator(learner, "learner")
     if not has_fit_parameter(learner, "sample_weight"):
         raise ValueError(
             f"{type(learner).__name__}.fit does not accept sample_weight, which is needed for weighted rows;"

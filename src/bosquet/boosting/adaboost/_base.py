@@ -15,7 +15,7 @@ from bosquet._fitted import (
     reads_fit_snapshot,
     set_feature_attributes,
 )
-from bosquet._parameters import Check, check_parameters, choice, integer
+from bosquet._parameters import Check, check_estimator, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
     ClassifierMixin,
@@ -32,7 +32,7 @@ from bosquet._targets import (
     unique_classes,
 )
 from bosquet._weights import check_sample_weight
-from bosquet.boosting._inputs import as_shaped, check_learner
+from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
     is_native,
@@ -144,7 +144,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
     ) -> SignedRows:
         """Check everything, and prepare rows of two classes, a learner and an empty vote."""
         check_parameters(self, self._checks)
-        check_learner(self.estimator)
+        check_estimator(self.estimator, none=True)
         encoder, table = self._encode_input(X)
         labels = labels_of(self, table, y)
         self.classes_ = _check_two_classes(labels, type(self).__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._core import Ensemble, ModelFileError
-from bosquet._parameters import check_parameters
+from bosquet._parameters import check_estimator, check_parameters
 from bosquet._state.columns import check_leaf_sums, set_encoder
 from bosquet._state.fields import (
     LARGEST_NUMBER,
@@ -26,7 +26,6 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
-from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
 from bosquet.boosting.adaboost._learner_factory import is_native
 from bosquet.boosting.adaboost.fitting import RoundRecord
@@ -54,7 +53,7 @@ _MIN_SCALE = 1e-150
 
 def _check(model: VoteClassifier) -> None:
     check_parameters(model, model._checks)
-    check_learner(model.estimator)
+    check_estimator(model.estimator, none=True)
 
 
 def check_native(model: Any) -> None:

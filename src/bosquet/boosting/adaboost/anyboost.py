@@ -45,12 +45,12 @@ SHARE_OF_SLOPE = 1e-4
 
 
 def _step_kind() -> Check:
-    def ok(value: object) -> bool:
+    def accepts(value: object) -> bool:
         if isinstance(value, str):
             return value in ("exact", "line_search")
         return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1e300
 
-    return ok, "'exact', 'line_search' or a number above 0"
+    return Check(accepts, "'exact', 'line_search' or a number above 0")
 
 
 _CHECKS: dict[str, Check] = {

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bosquet._fitted import reads_fit_snapshot, set_feature_attributes
-from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
+from bosquet._parameters import (
+    Check,
+    boolean,
+    check_estimator,
+    check_parameters,
+    choice,
+    integer,
+    number,
+)
 from bosquet._sklearn import check_is_fitted, effective_threads, is_classifier, seed_from
 from bosquet._targets import class_numbers, single_class_message, unique_classes
-from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
 from bosquet.boosting.adaboost._learner_factory import is_native, select_rows
@@ -97,7 +104,7 @@ class StagewiseClassifier(VoteClassifier):
     # ------------------------------------------------------------------ fitting
     def _fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         check_parameters(self, self._checks)
-        check_learner(self.estimator)
+        check_estimator(self.estimator, none=True)
         continuing = self.warm_start and hasattr(self, "_vote")
         if continuing and self.n_estimators < self._vote.n_rounds:
             raise ValueError(

@@ -14,7 +14,15 @@ from bosquet._fitted import (
     reads_fit_snapshot,
     set_feature_attributes,
 )
-from bosquet._parameters import Check, check_parameters, choice, integer, number
+from bosquet._parameters import (
+    Check,
+    check_estimator,
+    check_parameters,
+    choice,
+    integer,
+    number,
+    or_text,
+)
 from bosquet._sklearn import (
     BaseEstimator,
     RegressorMixin,
@@ -26,7 +34,7 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import as_shaped, check_learner
+from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.adaboost._base import drop_zero_weight_rows
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
@@ -60,14 +68,6 @@ if TYPE_CHECKING:
     from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
 
 
-def _unit_check() -> Check:
-    inner = number(0, open_low=True)[0]
-    return (
-        (lambda value: value == "std" if isinstance(value, str) else inner(value)),
-        "a number above 0 or 'std'",
-    )
-
-
 CHECKS: dict[str, Check] = {
     "n_estimators": integer(1),
     "split": choice("exact", "histogram"),
@@ -76,7 +76,9 @@ CHECKS: dict[str, Check] = {
     "loss": choice("linear", "square", "exponential"),
     "combine": choice("median", "mean"),
     "on_large_error": choice("stop", "restart"),
-    "error_unit": _unit_check(),
+    "error_unit": or_text(number(0, open_low=True), "std")._replace(
+        accepted="a number above 0 or 'std'"
+    ),
 }
 
 
@@ -236,7 +238,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
     ) -> AdaBoostRegressor:
         check_parameters(self, self._checks)
         template = self._chosen_estimator()
-        check_learner(template)
+        check_estimator(template)
         if is_classifier(template):
             raise TypeError(f"estimator={template!r} is a classifier; pass a regressor")
         encoder, table = encode_table(

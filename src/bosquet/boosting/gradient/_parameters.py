@@ -8,6 +8,7 @@ from bosquet._parameters import (
     MAX_COUNT,
     Check,
     boolean,
+    check_estimator,
     choice,
     feature_index,
     folds,
@@ -18,7 +19,7 @@ from bosquet._parameters import (
     resolve_max_features,
 )
 from bosquet._parameters import check_parameters as check_against
-from bosquet.boosting._inputs import MAX_LEAVES, check_learner
+from bosquet.boosting._inputs import MAX_LEAVES
 from bosquet.boosting.gradient.automatic import (
     MULTI_OUTPUT_TREE,
     ONE_OUTPUT_PER_TREE,
@@ -252,9 +253,8 @@ CHECKS: dict[str, Check] = {
     "warm_start": boolean(),
     "verbose": integer(0),
     "alpha": number(0, 1, open_low=True, open_high=True),
-    "tweedie_power": (
-        number(1, 2, open_low=True, open_high=True)[0],
-        "a number in (1, 2); use loss='gamma' for a power of 2",
+    "tweedie_power": number(1, 2, open_low=True, open_high=True)._replace(
+        accepted="a number in (1, 2); use loss='gamma' for a power of 2"
     ),
 }
 
@@ -262,7 +262,7 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
-    check_learner(estimator.estimator)
+    check_estimator(estimator.estimator, none=True)
     if estimator.n_runs not in ("auto", 1):
         _check_runs(estimator)
 
