@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from bosquet import RandomForestRegressor
+from bosquet._folds import fold_numbers
 from bosquet.reference import resampling
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.costs import FitCost
@@ -23,7 +24,7 @@ from bosquet.study.tuning.affordable_rows import affordable_rows
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.time_limits import TimeLimits
 from bosquet.study.tuning.tuner import tune
-from bosquet.study.tuning.validation import draw_bags, fold_numbers
+from bosquet.study.tuning.validation import draw_bags
 
 
 def method_of(make, settings, name="linear", **changes):
@@ -84,7 +85,7 @@ def test_folds_agree_with_the_reference(numbers):
         metric,
         options=TuningOptions(random_state=5),
     )
-    fold = fold_numbers(y, 5, 5, stratify=False).tolist()
+    fold = fold_numbers(len(y), 5, 5).tolist()
     for point, alpha in zip(tuned.curve["points"], [100.0, 1.0], strict=True):
         mean, error = resampling.cross_validation_score(
             lambda A, b, alpha=alpha: Ridge(alpha=alpha).fit(A, b).predict, X, y, fold, metric.score
@@ -292,7 +293,7 @@ def test_early_stopping_gives_its_own_trace_as_the_curve():
         points[-1]["complexity"] > chosen_point(tuned)["complexity"]
     )  # it continued to confirm the minimum
     assert tuned.estimator.n_iter_ == tuned.setting["n_estimators"]
-    validation = fold_numbers(y, 5, 0, stratify=True) == 0
+    validation = fold_numbers(len(y), 5, 0, classes=np.unique(y, return_inverse=True)[1]) == 0
     stopped = chosen_point(tuned)["setting"]["n_estimators"]
     # rounds in proportion to the rows: selected on four fifths of them, fitted to all
     assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~validation).sum())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bosquet._folds import fold_numbers
 from bosquet.study.methods.candidates import (
     SelfTuned,
     Staged,
@@ -110,9 +111,7 @@ class CrossValidation(ValidationScheme):
         by_design = design_folds(self.rows.design, self.folds, self.seed)
         if by_design is not None:
             return by_design
-        fold = fold_numbers(
-            self.rows.y, self.folds, self.seed, stratify=is_classification(self.metric)
-        )
+        fold = fold_numbers_for(self.metric, self.rows.y, self.folds, self.seed)
         splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(self.folds)]
         return [(train, test) for train, test in splits if len(test)]
 
@@ -293,15 +292,10 @@ def is_classification(metric: Metric) -> bool:
     return bool(metric.needs != "number")
 
 
-def fold_numbers(y: np.ndarray, folds: int, seed: int, *, stratify: bool) -> np.ndarray:
-    """Return the fold number of each row; folds have nearly equal sizes, `stratify` also per class."""
-    order = np.random.RandomState(seed).permutation(len(y))
-    if stratify:
-        codes = np.unique(y, return_inverse=True)[1]
-        order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[order] = np.arange(len(y)) % folds
-    return fold
+def fold_numbers_for(metric: Metric, y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row: stratified by class if the metric is for classification."""
+    classes = np.unique(y, return_inverse=True)[1] if is_classification(metric) else None
+    return fold_numbers(len(y), n_folds, seed, classes)
 
 
 def validation_rows(rows: TableRows, metric: Metric, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -310,7 +304,7 @@ def validation_rows(rows: TableRows, metric: Metric, seed: int) -> tuple[np.ndar
     if by_design is not None:
         return by_design
     folds = max(2, round(1 / VALIDATION_SHARE))
-    fold = fold_numbers(rows.y, folds, seed, stratify=is_classification(metric))
+    fold = fold_numbers_for(metric, rows.y, folds, seed)
     return np.flatnonzero(fold), np.flatnonzero(fold == 0)
 
 
@@ -339,7 +333,7 @@ def evaluate_predictions(
     score = metric.score(y, predictions, weight)
     if len(y) < 2 * JACKKNIFE_GROUPS:
         return CandidateEvaluation(score)
-    group = fold_numbers(y, JACKKNIFE_GROUPS, seed, stratify=is_classification(metric))
+    group = fold_numbers_for(metric, y, JACKKNIFE_GROUPS, seed)
     without_group = []
     for k in range(JACKKNIFE_GROUPS):
         others = group != k
