@@ -29,13 +29,13 @@ class Stratum:
     members: np.ndarray | None = None
     probability: np.ndarray | None = None
 
-    def draw(self, random: np.random.RandomState, replace: bool) -> np.ndarray:
+    def draw(self, rng: np.random.RandomState, replace: bool) -> np.ndarray:
         if self.probability is not None:
-            drawn = random.choice(self.n_members, self.size, replace=replace, p=self.probability)
+            drawn = rng.choice(self.n_members, self.size, replace=replace, p=self.probability)
         elif replace:
-            drawn = random.randint(0, self.n_members, size=self.size)
+            drawn = rng.randint(0, self.n_members, size=self.size)
         else:
-            drawn = random.permutation(self.n_members)[: self.size]
+            drawn = rng.permutation(self.n_members)[: self.size]
         return drawn if self.members is None else self.members[drawn]
 
     def to_state(self) -> State:
@@ -99,10 +99,10 @@ class Sampler:
 
     def rows(self, number: int) -> np.ndarray:
         """Return the rows that learner `number` draws, one entry per draw."""
-        random = self._random_state_of(number, _ROWS)
-        drawn = [stratum.draw(random, self.replace) for stratum in self.strata]
+        rng = self._random_state_of(number, _ROWS)
+        drawn = [stratum.draw(rng, self.replace) for stratum in self.strata]
         # Shuffle rows of different classes: some learners depend on the order of the rows.
-        return drawn[0] if len(drawn) == 1 else random.permutation(np.concatenate(drawn))
+        return drawn[0] if len(drawn) == 1 else rng.permutation(np.concatenate(drawn))
 
     def counts(self, number: int) -> np.ndarray:
         """Return how often learner `number` draws each row."""
@@ -124,10 +124,10 @@ class Sampler:
         """Return the columns of learner `number`; None: all columns in their order."""
         if size == n_features and not replace:
             return None
-        random = self._random_state_of(number, _FEATURES)
+        rng = self._random_state_of(number, _FEATURES)
         if replace:
-            return np.sort(random.randint(0, n_features, size=size))
-        return np.sort(random.permutation(n_features)[:size])
+            return np.sort(rng.randint(0, n_features, size=size))
+        return np.sort(rng.permutation(n_features)[:size])
 
     def learner_generator(self, number: int) -> np.random.RandomState:
         """Return the generator from which the random_state of the learner is drawn."""

@@ -63,10 +63,10 @@ def outlier_scores(
     >>> import numpy as np
     >>> from bosquet import AdaBoostClassifier
     >>> from bosquet.boosting import outlier_scores
-    >>> random = np.random.default_rng(0)
-    >>> X = random.normal(size=(400, 4))
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 4))
     >>> y = X[:, 0] + X[:, 1] > 0
-    >>> flipped = random.choice(400, 10, replace=False)
+    >>> flipped = rng.choice(400, 10, replace=False)
     >>> y[flipped] = ~y[flipped]
     >>> scores = outlier_scores(AdaBoostClassifier(n_estimators=100).fit(X, y), X, y)
     >>> int(np.isin(np.argsort(-scores)[:10], flipped).sum())

@@ -138,9 +138,9 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
             groups = None if groups is None else np.asarray(groups)[weighted_rows]
             labels, target = self._check_target(labels[weighted_rows])
         folds = self._folds(target, groups)
-        random = check_random_state(seed_from(self.random_state))
+        rng = check_random_state(seed_from(self.random_state))
         calls = [
-            (seeded_clone(learner, random, keep_set=True), name, X, labels, weight, *fold, self)
+            (seeded_clone(learner, rng, keep_set=True), name, X, labels, weight, *fold, self)
             for fold in folds
             for name, learner in pairs
         ]
@@ -148,7 +148,7 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         self.cv_predictions_ = _collect_predictions(predictions, folds, len(pairs), len(target))
         self._choose_weights([name for name, _ in pairs], target, weight)
         fits = [
-            (seeded_clone(learner, random, keep_set=True), name, X, labels, weight)
+            (seeded_clone(learner, rng, keep_set=True), name, X, labels, weight)
             for name, learner in pairs
         ]
         self.estimators_ = in_parallel(_fit, fits, n_jobs=self.n_jobs, verbose=self.verbose)

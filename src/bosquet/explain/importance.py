@@ -257,11 +257,11 @@ def _permutation_importance(
             result.kind, result.mean, result.standard_error, [group.name for group in groups]
         )
     score = _score(model, scoring)
-    random = check_random_state(random_state)
+    rng = check_random_state(random_state)
     baseline = score(X, y)
     samples = np.empty((n_repeats, len(groups)))
     for repeat in range(n_repeats):
-        order = random.permutation(row_count(X))
+        order = rng.permutation(row_count(X))
         for i, group in enumerate(groups):
             samples[repeat, i] = baseline - score(with_rows(X, group.columns, order), y)
     return _summary("permutation", groups, samples)

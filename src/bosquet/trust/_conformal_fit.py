@@ -234,9 +234,9 @@ class ConformalFitting(BaseEstimator):
             # Too few rows to have each class in both parts: split without stratification.
             if counts.min() < 2 or min(number, y.size - number) < counts.size:
                 labels = None
-        random = check_random_state(self._seed)
+        rng = check_random_state(self._seed)
         training, calibration = train_test_split(
-            all_rows, test_size=number, stratify=labels, random_state=random
+            all_rows, test_size=number, stratify=labels, random_state=rng
         )
         return np.sort(training), np.sort(calibration)
 

@@ -323,9 +323,9 @@ def calibration_error(
         return total / max(total_weight, np.finfo(float).tiny)
 
     observed, n = gaps(None), outcome.size
-    random = np.random.default_rng(seed_from(random_state))
+    rng = np.random.default_rng(seed_from(random_state))
     resampled = np.array(
-        [gaps(np.bincount(random.integers(n, size=n), minlength=n)) for _ in range(n_bootstrap)]
+        [gaps(np.bincount(rng.integers(n, size=n), minlength=n)) for _ in range(n_bootstrap)]
     )
     value, tail = float(np.abs(observed).sum()), (1 - confidence) / 2
     # The square of an observed gap exceeds that of the true gap by its variance, on average.

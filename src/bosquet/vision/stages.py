@@ -107,8 +107,8 @@ def boost_stage(
     --------
     >>> import numpy as np
     >>> from bosquet.vision import boost_stage, haar_features
-    >>> random = np.random.default_rng(0)
-    >>> images = random.integers(0, 256, size=(300, 8, 8), dtype=np.uint8)
+    >>> rng = np.random.default_rng(0)
+    >>> images = rng.integers(0, 256, size=(300, 8, 8), dtype=np.uint8)
     >>> labels = np.arange(300) < 100
     >>> images[labels, 2:4, 1:7] //= 3
     >>> stage, report = boost_stage(images, labels, haar_features((8, 8)))

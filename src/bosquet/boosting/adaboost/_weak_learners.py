@@ -95,18 +95,18 @@ class Reweighting:
     def __call__(self, weight: np.ndarray, round_: int, attempt: int = 0) -> np.ndarray:
         if not self.is_random:
             return weight * (weight.size / weight.sum())
-        random = np.random.RandomState([self.seed, round_, attempt])
+        rng = np.random.RandomState([self.seed, round_, attempt])
         rows = weight.size
         if self.strata is not None:
-            is_drawn = self._draw_balanced(random)
+            is_drawn = self._draw_balanced(rng)
             weight, rows = np.where(is_drawn, weight, 0.0), int(is_drawn.sum())
             if not weight.any():  # all kept rows have weight 0: give them equal weights
                 weight = is_drawn.astype(float)
         if not self.resample:
             return weight * (rows / weight.sum())
-        return _draw_counts(weight, rows, random)
+        return _draw_counts(weight, rows, rng)
 
-    def _draw_balanced(self, random: np.random.RandomState) -> np.ndarray:
+    def _draw_balanced(self, rng: np.random.RandomState) -> np.ndarray:
         """Mask of the kept rows: as many of each class as the smallest has, drawn without replacement."""
         assert self.strata is not None
         is_drawn = np.zeros(self.strata.size, dtype=bool)
@@ -114,7 +114,7 @@ class Reweighting:
         smallest = counts[counts > 0].min()
         for number in np.flatnonzero(counts):
             members = np.flatnonzero(self.strata == number)
-            is_drawn[random.permutation(members)[:smallest]] = True
+            is_drawn[rng.permutation(members)[:smallest]] = True
         return is_drawn
 
 
@@ -130,11 +130,11 @@ class NativeLearnerOptions:
     max_bins: int  # of split="histogram"
 
 
-def _draw_counts(weight: np.ndarray, draws: int, random: np.random.RandomState) -> np.ndarray:
+def _draw_counts(weight: np.ndarray, draws: int, rng: np.random.RandomState) -> np.ndarray:
     """How often each row occurs in `draws` draws with replacement, in proportion to its weight."""
     steps = np.cumsum(weight)
     # Sorting does not change the counts, and makes the searches fast.
-    marks = np.sort(random.random_sample(draws)) * steps[-1]
+    marks = np.sort(rng.random_sample(draws)) * steps[-1]
     drawn = np.searchsorted(steps, marks, side="right")
     last = np.flatnonzero(weight)[-1]  # rounding may lead past the last row with a weight
     return np.bincount(np.minimum(drawn, last), minlength=weight.size).astype(float)

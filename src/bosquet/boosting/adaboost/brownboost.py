@@ -223,10 +223,10 @@ class BrownBoostClassifier(VoteClassifier):
 
     >>> import numpy as np
     >>> from bosquet import AdaBoostClassifier, BrownBoostClassifier
-    >>> random = np.random.default_rng(0)
-    >>> X = random.uniform(-1, 1, size=(1000, 5))
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 5))
     >>> truth = np.where(X.sum(axis=1) > 0, 1, -1)
-    >>> y = np.where(random.random(1000) < 0.1, -truth, truth)
+    >>> y = np.where(rng.random(1000) < 0.1, -truth, truth)
     >>> brown = BrownBoostClassifier(target_error=0.2).fit(X[:500], y[:500])
     >>> ada = AdaBoostClassifier(n_estimators=400).fit(X[:500], y[:500])
     >>> print(f"{brown.score(X[500:], truth[500:]):.2f} {ada.score(X[500:], truth[500:]):.2f}")

@@ -242,11 +242,11 @@ def _every_column(n_classes: int) -> np.ndarray:
 
 def _random_code(n_classes: int, seed: int) -> np.ndarray:
     """The random code of 10 log2(K) columns with the largest distance between its two closest classes."""
-    random = np.random.RandomState(seed)
+    rng = np.random.RandomState(seed)
     columns = math.ceil(10 * math.log2(n_classes))
     best, best_distance = None, -1
     for _ in range(CODES_TRIED):
-        matrix = (2 * random.randint(0, 2, (n_classes, columns)) - 1).astype(np.int8)
+        matrix = (2 * rng.randint(0, 2, (n_classes, columns)) - 1).astype(np.int8)
         if (np.abs(matrix.sum(axis=0, dtype=int)) == n_classes).any():
             continue  # a column that separates no classes
         distance = _least_distance(matrix)

@@ -80,15 +80,15 @@ def explore(
     features_frame = frame.drop(columns=target)
     tidier = tidier or TableTidier().fit(features_frame)
     n_rows = len(frame)
-    random = np.random.default_rng(0)
-    sample = _sample_rows(n_rows, target_column, random)
+    rng = np.random.default_rng(0)
+    sample = _sample_rows(n_rows, target_column, rng)
     plans = _chosen_plans(features_frame, tidier, target_column, sample)
     features = [feature_of(plan, features_frame[plan.name]) for plan in plans]
     columns = [column_record(feature, target_column, sample) for feature in features]
     correlations, matrix = _correlation_record(features, columns, sample)
     sampled = [feature.take(sample) for feature in features if feature.used]
     proposed, design_findings = _propose_design(
-        features, target_column, sample, random, design_columns or {}
+        features, target_column, sample, rng, design_columns or {}
     )
     weighted = "weight" in (design_columns or {})
     copies, repeated = _find_duplicates(features_frame, frame[target], features, proposed, weighted)
@@ -96,7 +96,7 @@ def explore(
     sampled_group = None if group is None else group[sample]
     warnings = [
         *_find_leaks(
-            features, sampled, target_column, target_column.take(sample), random, sampled_group
+            features, sampled, target_column, target_column.take(sample), rng, sampled_group
         ),
         *design_findings,
         *repeated,
@@ -127,16 +127,16 @@ def explore(
     )
 
 
-def _sample_rows(n_rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
+def _sample_rows(n_rows: int, target: ExploredTarget, rng: np.random.Generator) -> np.ndarray:
     """Return the rows for expensive measures; rare classes are oversampled so that they occur at all."""
     if n_rows <= MAX_ROWS:
         return np.arange(n_rows)
     if not target.is_classes:
-        return np.sort(random.choice(n_rows, MAX_ROWS, replace=False))
-    sampled = random.choice(n_rows, MAX_ROWS, replace=False)
+        return np.sort(rng.choice(n_rows, MAX_ROWS, replace=False))
+    sampled = rng.choice(n_rows, MAX_ROWS, replace=False)
     rarest = np.flatnonzero(target.counts[target.codes] < 0.01 * n_rows)
     if rarest.size:
-        sampled = np.union1d(sampled, random.permutation(rarest)[: MAX_ROWS // 10])
+        sampled = np.union1d(sampled, rng.permutation(rarest)[: MAX_ROWS // 10])
     return np.sort(sampled)
 
 
@@ -145,11 +145,11 @@ def _find_leaks(
     sampled: list[Feature],
     target: ExploredTarget,
     sampled_target: ExploredTarget,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     group: np.ndarray | None,
 ) -> list[Any]:
     """Return leaks of columns and of pairs, measured on a sample, and of single levels, on all rows."""
-    leaks = column_leaks(sampled, sampled_target, random, group)
+    leaks = column_leaks(sampled, sampled_target, rng, group)
     leaking = {name for finding in leaks for name in finding["columns"]}
     surely_leaking = {
         name for leak in leaks if leak["severity"] == "high" for name in leak["columns"]
@@ -165,12 +165,12 @@ def _propose_design(
     features: list[Feature],
     target: ExploredTarget,
     sample: np.ndarray,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     design_columns: Mapping[str, str],
 ) -> tuple[list[Proposal], list[Any]]:
     """Return the proposals for the design, and the findings on them and on drift within the table."""
     time = time_column(features, design_columns.get("time"))
-    proposed, drift = proposals(features, target, sample, random, time)
+    proposed, drift = proposals(features, target, sample, rng, time)
     proposed = [proposal for proposal in proposed if proposal.option not in design_columns]
     design_findings = [proposal.finding() for proposal in proposed]
     if time is not None and not time.starts_again:

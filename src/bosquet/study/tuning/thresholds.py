@@ -110,13 +110,13 @@ def bagged_threshold(
     is the bootstrap threshold whose log-odds are nearest to their interquartile mean. The mean itself is not
     returned, because it may lie where no bootstrap sample has its best threshold.
     """
-    random = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     order = np.argsort(p, kind="stable")
     p, event = p[order], event[order]
     weight = np.ones(len(p)) if weight is None else weight[order]
     thresholds = []
     for _ in range(DRAWS):
-        counts = np.bincount(random.integers(len(p), size=len(p)), minlength=len(p)) * weight
+        counts = np.bincount(rng.integers(len(p), size=len(p)), minlength=len(p)) * weight
         if counts[event].any() and counts[~event].any():
             thresholds.append(best_threshold(p, event, alarm=alarm, miss=miss, counts=counts))
     if not thresholds:

@@ -310,8 +310,8 @@ def validation_rows(rows: TableRows, metric: Metric, seed: int) -> tuple[np.ndar
 
 def draw_bags(n_rows: int, bags: int, seed: int) -> list[np.ndarray]:
     """Return the row indices of each bootstrap sample; a sample has as many rows as the table."""
-    random = np.random.RandomState(seed)
-    return [random.randint(n_rows, size=n_rows) for _ in range(bags)]
+    rng = np.random.RandomState(seed)
+    return [rng.randint(n_rows, size=n_rows) for _ in range(bags)]
 
 
 def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Metric) -> np.ndarray:
