@@ -386,7 +386,9 @@ class GridEvaluator:
     def predictions(self, X: Any) -> np.ndarray:
         """Predictions for the rows of X on the scale `kind`, (rows, outputs)."""
         if self.trees is not None:
-            return self._to_scale(self.trees.raw(self.trees.columns(X, type(self.model).__name__)))
+            return self._to_scale(
+                self.trees.predict_raw(self.trees.columns(X, type(self.model).__name__))
+            )
         return model_predictions(self.model, X, self.kind)
 
 

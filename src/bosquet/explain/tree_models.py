@@ -58,7 +58,7 @@ class TreeModel(TreeSum):
             )
         return features[0]
 
-    def raw(self, columns: Any) -> np.ndarray:
+    def predict_raw(self, columns: Any) -> np.ndarray:
         """Raw predictions (rows, outputs)."""
         trees = self.ensemble.n_trees
         columns = self.tree_columns(columns)

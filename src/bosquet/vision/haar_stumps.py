@@ -158,7 +158,9 @@ class HaarVote:
             self.features[self.numbers], self.numbers, self.thresholds, self.leaves, self.normalise
         )
 
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def predict_raw(
+        self, X: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((len(X), 1))
         for added in self.to_fitted_vote().contributions(X, threads, first, last):

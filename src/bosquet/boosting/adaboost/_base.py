@@ -213,7 +213,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         """
         check_is_fitted(self, "_vote")
         return self._decoder.scores(
-            self._vote.raw(self._encode_table(X), effective_threads(self.n_jobs))
+            self._vote.predict_raw(self._encode_table(X), effective_threads(self.n_jobs))
         )
 
     @reads_fit_snapshot
@@ -247,7 +247,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         table, threads = self._encode_table(X), effective_threads(self.n_jobs)
         raw: Any = 0.0
         for t in range(self._vote.n_rounds):
-            raw = raw + self._vote.raw(table, threads, t, t + 1)
+            raw = raw + self._vote.predict_raw(table, threads, t, t + 1)
             yield self._decoder.scores(raw)
 
     @reads_fit_snapshot

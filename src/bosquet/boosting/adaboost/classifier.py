@@ -217,7 +217,7 @@ class StagewiseClassifier(VoteClassifier):
         if best is not None and best < self._vote.n_rounds:
             self._vote.truncate(best)
             del self._round_records[best:]
-            scores = self._vote.raw(stepper.train.table, stepper.threads)
+            scores = self._vote.predict_raw(stepper.train.table, stepper.threads)
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             stepper.train,
@@ -335,7 +335,7 @@ def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
     """The margins of rows with these class numbers if a code separates the classes; None for other models."""
     if not isinstance(model, StagewiseClassifier) or not isinstance(model._decoder, CodeDecoder):
         return None
-    raw = model._vote.raw(model._encode_table(X), effective_threads(model.n_jobs))
+    raw = model._vote.predict_raw(model._encode_table(X), effective_threads(model.n_jobs))
     sizes = np.sum([record.size for record in model._round_records], axis=0)
     return model._decoder.margins(raw, numbers, sizes)
 

@@ -262,7 +262,7 @@ class _LoopPlan:
             return vote, None
         # A copy, so that a fit that fails does not change the fitted model.
         vote = self.earlier.vote.copy()
-        return vote, vote.raw(self.train.table, self.threads)
+        return vote, vote.predict_raw(self.train.table, self.threads)
 
     def _make_loop(
         self,
@@ -310,10 +310,10 @@ class VoteStepper:
         # No single loop knows the training error of a code, which is computed from the sums of all columns.
         self.code_sums: np.ndarray | None = None
         if isinstance(decoder, CodeDecoder):
-            self.code_sums = vote.raw(train.table, threads, 0, start)
+            self.code_sums = vote.predict_raw(train.table, threads, 0, start)
         self.validation_sums: np.ndarray | None = None
         if validation is not None:
-            self.validation_sums = vote.raw(validation.table, threads, 0, start)
+            self.validation_sums = vote.predict_raw(validation.table, threads, 0, start)
 
     def step(self) -> bool:
         before = self.terms.n_rounds
@@ -325,9 +325,11 @@ class VoteStepper:
         self.last = rounds
         table, span = self.train.table, (before, before + 1)
         if self.code_sums is not None:
-            self.code_sums += self.terms.raw(table, self.threads, *span)
+            self.code_sums += self.terms.predict_raw(table, self.threads, *span)
         if self.validation is not None and self.validation_sums is not None:
-            self.validation_sums += self.terms.raw(self.validation.table, self.threads, *span)
+            self.validation_sums += self.terms.predict_raw(
+                self.validation.table, self.threads, *span
+            )
         self.records.append(self._record_of_rounds(rounds))
         return True
 
@@ -385,7 +387,7 @@ class VoteStepper:
         if self.code_sums is not None:
             return self.code_sums
         if not self.last or self.last[0] is None:
-            return self.terms.raw(self.train.table, self.threads)
+            return self.terms.predict_raw(self.train.table, self.threads)
         f = self.last[0].scores()
         return f[:, None] if f.ndim == 1 else f.T
 

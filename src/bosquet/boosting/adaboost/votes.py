@@ -2,8 +2,8 @@
 
 A vote consists of trees of the core (`TreeVote`) or of any learners (`LearnerVote`). Both compute
 f(x) = Σ scale · as_vote(output of the hypothesis on x) for each output, and have the same methods: `add` a
-hypothesis (or a list, one per output), `add_nothing` for an output whose loop has ended, `raw` sums of shape
-(rows, outputs) of rounds [first, last), `truncate`, `copy`.
+hypothesis (or a list, one per output), `add_nothing` for an output whose loop has ended, `predict_raw`, sums
+of shape (rows, outputs) over rounds [first, last), `truncate`, `copy`.
 
 A code is a matrix with a line of -1, 0 and +1 for each class and a column for each two-class problem.
 One-vs-rest, one-vs-one and error-correcting codes differ in the matrix alone. Column l is fitted to the rows
@@ -119,7 +119,7 @@ class TreeVote:
             no_categories,
         )
 
-    def raw(
+    def predict_raw(
         self, X: TableLike, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
         last = self.n_rounds if last is None else last
@@ -166,7 +166,9 @@ class LearnerVote:
     def add_nothing(self) -> None:
         self.voters.append(Voter(0.0, None))
 
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def predict_raw(
+        self, X: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((X.shape[0], self.outputs))
         for output, added in self._iterate_votes(X, first, last):

@@ -51,9 +51,9 @@ class BoostedSum:
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
-            raw = self._terms.raw(as_shaped(X), 1)
+            raw = self._terms.predict_raw(as_shaped(X), 1)
         else:
-            raw = self._terms.raw(columns, effective_threads(self.n_jobs))
+            raw = self._terms.predict_raw(columns, effective_threads(self.n_jobs))
         added = check_offset(offset, exposure, self._loss, raw.shape[0])
         return raw if added is None else raw + added.T
 
@@ -67,7 +67,7 @@ class BoostedSum:
         raw: Any = 0.0
         for round_ in range(self._terms.n_rounds):
             if isinstance(self._terms, LearnerTerms):
-                raw = raw + self._terms.raw(as_shaped(X), threads, round_, round_ + 1)
+                raw = raw + self._terms.predict_raw(as_shaped(X), threads, round_, round_ + 1)
             else:
                 if round_ == 0:
                     columns = self._terms.tree_columns(columns, threads)

@@ -34,7 +34,9 @@ class LearnerTerms:
         other.rounds = list(self.rounds)
         return other
 
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def predict_raw(
+        self, X: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         rounds = self.rounds[first:last]
         start = self.base if first == 0 else np.zeros_like(self.base)
         columns = [
@@ -84,10 +86,12 @@ class LearnerStepper:
             base = loss.best_constants(train.target, train.weight, train.offset)
             terms = LearnerTerms(np.asarray(base))
         self.terms = terms
-        self.raw = train.with_offset(terms.raw(train.columns, 1).T)
+        self.raw = train.with_offset(terms.predict_raw(train.columns, 1).T)
         loss.compare_derivatives(train.target, self.raw)
         self.validation_raw = (
-            validation.with_offset(terms.raw(validation.columns, 1).T) if validation else None
+            validation.with_offset(terms.predict_raw(validation.columns, 1).T)
+            if validation
+            else None
         )
 
     def release(self) -> None:

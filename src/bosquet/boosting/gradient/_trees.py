@@ -59,7 +59,7 @@ class TreeTerms:
             return columns
         return self.statistics.tree_columns(columns, threads)
 
-    def raw(
+    def predict_raw(
         self,
         columns: Columns | BatchedColumns,
         threads: int,
@@ -68,7 +68,9 @@ class TreeTerms:
     ) -> np.ndarray:
         """Raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
         if isinstance(columns, BatchedColumns):
-            return np.concatenate([self.raw(batch, threads, first, last) for batch in columns])
+            return np.concatenate(
+                [self.predict_raw(batch, threads, first, last) for batch in columns]
+            )
         return self.raw_of_trees(self.tree_columns(columns, threads), threads, first, last)
 
     def raw_of_trees(
@@ -190,7 +192,7 @@ class TreeStepper:
             validation_raw = None
             if self.validation is not None:
                 validation_raw = self.validation.with_offset(
-                    terms.raw(self.validation.columns, threads).T
+                    terms.predict_raw(self.validation.columns, threads).T
                 )
             self.core_fit.start(
                 self.train.with_offset(self._raw_of_training_rows(threads).T), validation_raw
@@ -207,7 +209,7 @@ class TreeStepper:
     def _raw_of_training_rows(self, threads: int) -> np.ndarray:
         """The raw predictions of the training rows that the rounds so far have seen."""
         if self.statistics is None:
-            return self.terms.raw(self.train.columns, threads)
+            return self.terms.predict_raw(self.train.columns, threads)
         return self.terms.raw_of_trees(self.statistics.tree_columns(self.seed, 0), threads)
 
     def release(self) -> None:
