@@ -25,7 +25,7 @@ def threads_for(n_rows: int, columns: int, threads: int) -> int:
     return 1 if n_rows * columns < MIN_VALUES_FOR_THREADS else threads
 
 
-def as_shaped(X: TableLike) -> Any:
+def as_indexable(X: TableLike) -> Any:
     """Return X, as an array if it has no shape; a sparse matrix in a format whose rows can be selected."""
     if issparse(X):
         return check_sparse(X)

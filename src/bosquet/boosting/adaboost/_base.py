@@ -32,7 +32,7 @@ from bosquet._targets import (
     unique_classes,
 )
 from bosquet._weights import check_sample_weight
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
     is_native,
@@ -195,7 +195,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
     # --------------------------------------------------------------- predicting
     def _encode_table(self, X: TableLike) -> Any:
         columns = self._encoder.transform(X, owner=type(self).__name__)
-        return columns if isinstance(self._vote, TreeVote) else as_shaped(X)
+        return columns if isinstance(self._vote, TreeVote) else as_indexable(X)
 
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
 from bosquet.boosting.adaboost._tree_learners import make_tree_learner
 from bosquet.boosting.adaboost._weak_learners import (
@@ -47,7 +47,7 @@ def encode_table(
     encoder, columns = TableEncoder.fit_encode(
         X, categorical_features=categorical_features if native else "from_dtype", owner=owner
     )
-    return encoder, columns if native else as_shaped(X)
+    return encoder, columns if native else as_indexable(X)
 
 
 def select_rows(estimator: Any, table: Any, rows: np.ndarray) -> Any:

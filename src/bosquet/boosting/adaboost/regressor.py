@@ -34,7 +34,7 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.adaboost._base import drop_zero_weight_rows
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
@@ -374,8 +374,10 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         if isinstance(vote, TreeVote):
             yield from predictions_by_tree(vote.ensemble, columns, effective_threads(self.n_jobs))
             return
-        table = as_shaped(X)
-        yield np.column_stack([vote.raw(table, 1, t, t + 1)[:, 0] for t in range(vote.n_rounds)])
+        table = as_indexable(X)
+        yield np.column_stack(
+            [vote.predict_raw(table, 1, t, t + 1)[:, 0] for t in range(vote.n_rounds)]
+        )
 
     # ------------------------------------------------------------- the learners
     @property

@@ -25,7 +25,7 @@ from bosquet._sklearn import (
 )
 from bosquet._weights import check_sample_weight
 from bosquet.batches.training import TrainingBatches, TrainingInput, training_input
-from bosquet.boosting._inputs import MAX_LEAVES, as_shaped
+from bosquet.boosting._inputs import MAX_LEAVES, as_indexable
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._checkpoint import (
     FinishedStepper,
@@ -407,7 +407,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 X, categorical_features=categorical, owner=owner
             )
         # A learner of another kind is given X unchanged; only its shape and names are stored.
-        return encoder, columns if native else as_shaped(X)
+        return encoder, columns if native else as_indexable(X)
 
     def _fit_encoder(self, X: TrainingBatches) -> TableEncoder:
         """An encoder for a table that is read in batches, for the same encoding as of the whole table."""

@@ -10,7 +10,7 @@ import numpy as np
 from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted, effective_threads
 from bosquet._state.tree_sums import share_among_sources
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.gradient._learners import LearnerTerms
 from bosquet.boosting.gradient._offsets import check_offset
 from bosquet.boosting.gradient._trees import TreeTerms
@@ -51,7 +51,7 @@ class BoostedSum:
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
-            raw = self._terms.predict_raw(as_shaped(X), 1)
+            raw = self._terms.predict_raw(as_indexable(X), 1)
         else:
             raw = self._terms.predict_raw(columns, effective_threads(self.n_jobs))
         added = check_offset(offset, exposure, self._loss, raw.shape[0])
@@ -67,7 +67,7 @@ class BoostedSum:
         raw: Any = 0.0
         for round_ in range(self._terms.n_rounds):
             if isinstance(self._terms, LearnerTerms):
-                raw = raw + self._terms.predict_raw(as_shaped(X), threads, round_, round_ + 1)
+                raw = raw + self._terms.predict_raw(as_indexable(X), threads, round_, round_ + 1)
             else:
                 if round_ == 0:
                     columns = self._terms.tree_columns(columns, threads)

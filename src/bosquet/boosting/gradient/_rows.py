@@ -11,7 +11,7 @@ import numpy as np
 from bosquet._row_labels import warn_of_row_order_mismatch
 from bosquet._targets import check_same_length
 from bosquet._weights import check_sample_weight, power_of_two, warn_of_rescaling, warn_of_scale
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.gradient._offsets import check_offset
 from bosquet.data import TableEncoder, count_rows
 
@@ -92,7 +92,7 @@ def rows_of_eval_set(
     warn_of_row_order_mismatch(("X of eval_set", "y of eval_set"), eval_set)
     target = encode_target(y)
     loss.check_targets(target)
-    columns: Any = as_shaped(X) if encoder is None else encoder.transform(X, owner=owner)
+    columns: Any = as_indexable(X) if encoder is None else encoder.transform(X, owner=owner)
     check_same_length(target.shape[1], columns.shape[0] if encoder is None else count_rows(columns))
     weight = check_sample_weight(given_weight, target.shape[1])
     offset = check_offset(given_offset, None, loss, target.shape[1], "eval_set[3]")
