@@ -145,10 +145,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]
-        weights = scale_weight(self, weight, encoder)
+        scaled = scale_weight(self, weight, encoder)
         loss.check_targets(target)
         offset = check_offset(given.offset, given.exposure, loss, n_samples)
-        all_rows = EncodedRows(columns, target, *weights, offset=offset)
+        all_rows = EncodedRows(columns, target, scaled.weight, scaled.factor, offset)
         has_offset = given.offset is not None or given.exposure is not None
 
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
@@ -512,7 +512,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         weight = part.weight[row_numbers] if part.weight.size else part.weight
         target = np.ascontiguousarray(part.target[:, row_numbers])
         offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, row_numbers])
-        return EncodedRows(take(part.columns, row_numbers), target, weight, part.unit, offset)
+        return EncodedRows(
+            take(part.columns, row_numbers), target, weight, part.weight_factor, offset
+        )
 
     def _make_stepper(
         self,
@@ -544,16 +546,18 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         threads = threads or effective_threads(self.n_jobs)
         statistics = self._training_statistics(train, encoder, terms, threads)
         if terms is not None and statistics is not None and terms.statistics is None:
-            terms.statistics = statistics.statistics  # the terms are those of a checkpoint
-        options = self._core_options(encoder, loss, seed, train.unit)
+            terms.statistics = statistics.target_statistics  # the terms are those of a checkpoint
+        options = self._core_options(encoder, loss, seed, train.weight_factor)
         if statistics is not None:
-            derive_constraints(options, statistics.statistics.sources)
+            derive_constraints(options, statistics.target_statistics.sources)
         return TreeStepper(
             train,
             validation,
             loss,
             terms,
-            categories=(statistics.statistics.tree_categories if statistics else encoder.n_levels),
+            categories=(
+                statistics.target_statistics.tree_categories if statistics else encoder.n_levels
+            ),
             options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
             threads=threads,
@@ -576,7 +580,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 f" uses target statistics (with 'auto' if a column has more than {AUTO_TARGET_LEVELS}"
                 " categories); set categorical_encoding='levels'"
             )
-        options = self._core_options(encoder, loss, seed, train.unit)
+        options = self._core_options(encoder, loss, seed, train.weight_factor)
         stepper: TreeStepper = train.columns.tree_stepper(
             train,
             validation,
@@ -612,7 +616,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             else None,
         )
         if earlier_statistics is not None and not earlier_statistics.same_tables(
-            statistics.statistics
+            statistics.target_statistics
         ):
             raise ValueError(
                 "warm_start=True needs the rows of the first fit if categorical_encoding='target' was"
@@ -622,9 +626,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return statistics
 
     def _core_options(
-        self, encoder: TableEncoder, loss: NativeLoss | CustomLoss, seed: int, unit: float
+        self, encoder: TableEncoder, loss: NativeLoss | CustomLoss, seed: int, weight_factor: float
     ) -> dict[str, Any]:
-        """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
+        """Return the core's options; `weight_factor` is the factor that scaled the weights."""
         parameters = self.parameters_
         n, names = encoder.n_features, encoder.feature_names
         monotone = directions_of(self.monotonic_cst, encoder)
@@ -641,13 +645,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             "max_leaf_nodes": parameters["max_leaf_nodes"] or MAX_LEAVES,
             "max_depth": self.max_depth or 0,
             "min_samples_leaf": parameters["min_samples_leaf"],
-            "min_child_weight": unit * self.min_child_weight,
-            "l2_regularization": unit * parameters["l2_regularization"],
-            "min_split_gain": unit * self.min_split_gain,
+            "min_child_weight": weight_factor * self.min_child_weight,
+            "l2_regularization": weight_factor * parameters["l2_regularization"],
+            "min_split_gain": weight_factor * self.min_split_gain,
             "max_delta_step": float(self.max_delta_step),
             "split_noise": float(parameters["split_noise"]),
             "category_smoothing": float(parameters["cat_smooth"]),
-            "category_l2": unit * parameters["cat_l2"],
+            "category_l2": weight_factor * parameters["cat_l2"],
             "max_category_threshold": self.max_cat_threshold,
             "min_samples_category": parameters["min_samples_category"],
             "features_by_tree": feature_share(self.max_features_per_tree, n),

@@ -36,7 +36,7 @@ VERSIONS = 8
 # With more rows there is less noise, and a version takes more memory: MANY_ROWS have FEW_VERSIONS.
 MANY_ROWS, FEW_VERSIONS = 200_000, 3
 # The prior mean counts as much as this many rows.
-STRENGTH = 1.0
+PRIOR_WEIGHT = 1.0
 # Columns with more levels are split by their statistics only. A set of levels that is found among hundreds
 # of levels fits noise.
 MAX_SET_LEVELS = 255
@@ -159,13 +159,13 @@ class TrainingStatistics:
         self.columns, self.weight = rows.columns, rows.weight
         self.target = np.ascontiguousarray(target)
         self.categories, self.threads = list(categories), threads
-        self.strength = STRENGTH * rows.unit
+        self.strength = PRIOR_WEIGHT * rows.weight_factor
         self.prior = _weighted_means(self.target, self.weight)
         if groups is None:
             groups = choose_groups(self._gain_function(seed), self.categories, self.prior.size)
         self.versions = VERSIONS if self.target.shape[1] < MANY_ROWS else FEW_VERSIONS
         self._numbered_groups = [self._number_levels(self.columns, group) for group in groups]
-        self.statistics = TargetStatistics(
+        self.target_statistics = TargetStatistics(
             self.categories,
             [f for f, levels in enumerate(self.categories) if levels <= MAX_SET_LEVELS],
             [
@@ -182,7 +182,7 @@ class TrainingStatistics:
             *_numbers_and_sizes(self._numbered_groups), self.target, self.weight, self.prior, self.strength,
             FOLDS, seed, version, self.threads,
         )  # fmt: skip
-        return [*(self.columns[f] for f in self.statistics.kept_columns), *derived]
+        return [*(self.columns[f] for f in self.target_statistics.kept_columns), *derived]
 
     def _number_levels(self, columns: Columns, group: Group) -> NumberedLevels:
         levels = [self.categories[f] for f in group]
@@ -229,12 +229,14 @@ def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> li
     noise. If no column has many levels, all categorical columns are used. `gains` returns how well each
     group predicts the target, and its number of levels.
     """
-    nominal: list[Group] = [(f,) for f, levels in enumerate(categories) if levels > 0]
-    wide = [group for group in nominal if categories[group[0]] > MAX_SET_LEVELS] or nominal
-    if len(nominal) < 2 or n_targets > MAX_TARGETS_PAIRED:
+    categorical: list[Group] = [(f,) for f, levels in enumerate(categories) if levels > 0]
+    wide = [group for group in categorical if categories[group[0]] > MAX_SET_LEVELS] or categorical
+    if len(categorical) < 2 or n_targets > MAX_TARGETS_PAIRED:
         return wide
-    single_gains = dict(zip(nominal, gains(nominal), strict=True))
-    best = sorted(nominal, key=lambda group: (-single_gains[group][0], group))[:MAX_PAIRED_COLUMNS]
+    single_gains = dict(zip(categorical, gains(categorical), strict=True))
+    best = sorted(categorical, key=lambda group: (-single_gains[group][0], group))[
+        :MAX_PAIRED_COLUMNS
+    ]
     pairs = [
         pair
         for pair in combinations(sorted(column for (column,) in best), 2)

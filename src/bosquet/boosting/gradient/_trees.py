@@ -157,9 +157,9 @@ class TreeStepper:
         if validation is not None:
             columns = validation.columns
             if isinstance(columns, BatchedColumns) and statistics is not None:
-                columns = columns.map(statistics.statistics.tree_columns)
+                columns = columns.map(statistics.target_statistics.tree_columns)
             elif statistics is not None:
-                columns = statistics.statistics.tree_columns(columns, threads)
+                columns = statistics.target_statistics.tree_columns(columns, threads)
             validation_matrix = bin_table(columns, bins, threads)
             self.core_fit.set_validation(validation_matrix, validation.target, validation.weight)
         self.train = train
@@ -182,7 +182,7 @@ class TreeStepper:
                 vector_leaves,
             )
             terms = TreeTerms(
-                ensemble, statistics=self.statistics.statistics if self.statistics else None
+                ensemble, statistics=self.statistics.target_statistics if self.statistics else None
             )
         self.terms = terms
         parts = [part for part in (self.train, self.validation) if part is not None]

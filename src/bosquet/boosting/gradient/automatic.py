@@ -146,9 +146,11 @@ def candidate_parameters(
     """
     user_values = _user_values(model)
     # A caller who sets the number of rounds expects as many trees.
-    is_plain = model.estimator is not None or model.warm_start or "n_estimators" in user_values
-    quality = "fast" if is_plain else model.quality
-    strategy = user_values.pop("multi_strategy", _multi_strategy(is_plain, shape))
+    uses_fast_values = (
+        model.estimator is not None or model.warm_start or "n_estimators" in user_values
+    )
+    quality = "fast" if uses_fast_values else model.quality
+    strategy = user_values.pop("multi_strategy", _multi_strategy(uses_fast_values, shape))
     if shape.outputs > 1 and model.estimator is None:
         # A warm start cannot mix trees for one output and trees for all outputs.
         strategy = strategy if earlier is None else earlier["multi_strategy"]
@@ -228,8 +230,8 @@ def _rounds(quality: str, shape: TrainingShape, stopping: bool | str) -> Values:
     return {"n_estimators": 1_000, "n_iter_no_change": 40}
 
 
-def _multi_strategy(is_plain: bool, shape: TrainingShape) -> str:
-    if is_plain or not shape.is_classification or shape.outputs == 1:
+def _multi_strategy(uses_fast_values: bool, shape: TrainingShape) -> str:
+    if uses_fast_values or not shape.is_classification or shape.outputs == 1:
         return ONE_OUTPUT_PER_TREE
     return MULTI_OUTPUT_TREE
 
