@@ -15,7 +15,7 @@ from bosquet.boosting.adaboost.anyboost import START_ROUNDS, Descent
 from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
 from bosquet.boosting.adaboost.classifier import StagewiseClassifier
 from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
-from bosquet.boosting.adaboost.stagewise import Discrete
+from bosquet.boosting.adaboost.stagewise import DiscreteAdaBoost
 from bosquet.boosting.adaboost.votes import TwoClassDecoder, lead_of_own_class
 
 if TYPE_CHECKING:
@@ -177,6 +177,6 @@ def weights_in_round(
             return None  # each column of a code has its own weights
         variant = algorithm.two_classes(target, distribution, target.size)
         if isinstance(variant, Descent) and variant.loss.starts_from_adaboost and t < START_ROUNDS:
-            variant = Discrete(target, distribution)
+            variant = DiscreteAdaBoost(target, distribution)
         round_weights = variant.weights(vote)
     return None if round_weights is None else round_weights.distribution

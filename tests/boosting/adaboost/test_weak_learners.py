@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
-from bosquet.boosting.adaboost._foreign_learners import seeded_clone
+from bosquet.boosting.adaboost._estimator_learners import seeded_clone
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
     is_native,

@@ -10,7 +10,7 @@ from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet._warnings import warn_user
 from bosquet.boosting._inputs import as_indexable
-from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
+from bosquet.boosting.adaboost._estimator_learners import EstimatorLearner
 from bosquet.boosting.adaboost._tree_learners import make_tree_learner
 from bosquet.boosting.adaboost._weak_learners import (
     NativeLearnerOptions,
@@ -117,7 +117,7 @@ def make_weak_learner(
     if not native:
         if labels is None:
             labels = np.arange(n_classes) if output_kind == "classes" else np.array([-1, 1])
-        return ForeignLearner(
+        return EstimatorLearner(
             estimator, X, output_kind=output_kind, labels=labels, reweighting=reweighting
         )
     options = NativeLearnerOptions(
@@ -142,7 +142,7 @@ def make_vote(
     outputs, otherwise there is one hypothesis per output.
     """
     inner = learner.learner if isinstance(learner, OnePerClass) else learner
-    adapter = getattr(inner, "adapter", None)  # of a ForeignLearner
+    adapter = getattr(inner, "adapter", None)  # of an EstimatorLearner
     if adapter is not None:
         return LearnerVote(adapter, as_vote, outputs, at_once)
     ensemble = _core.Ensemble(

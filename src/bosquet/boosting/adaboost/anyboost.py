@@ -263,7 +263,9 @@ class Descent(TwoClasses):
         total = float(w.sum())
         return Weights(w / total, self.log_mean_exponential(f)) if total > 0 else None
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
         agreement = self.y * votes
         error = weighted_error(agreement, w)
         if (
@@ -271,13 +273,13 @@ class Descent(TwoClasses):
             and self.step_rule == "exact"
             and (np.abs(votes) == 1).all()
         ):
-            return adaboost_step(error, size, self.learning_rate)
+            return adaboost_step(error, step_sum, self.learning_rate)
         if not float(w @ agreement) > EDGE_TOLERANCE:
             return None
         if self.step_rule not in ("exact", "line_search"):
             return self._make_step(self.learning_rate * float(self.step_rule), votes, error)
         line = LossAlongStep(self.loss, self.distribution, self.y * f, agreement)
-        perfect_step = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
+        perfect_step = step_sum + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
         if (agreement > 0).all() and line.slope(perfect_step) < 0:
             # Correct on all rows, and the loss decreases without end along it: see adaboost_step.
             return VoteStep(
@@ -299,7 +301,7 @@ def descend(
     *,
     f: np.ndarray | None = None,
     first: int = 0,
-    size: float = 0.0,
+    step_sum: float = 0.0,
 ) -> Loop:
     """The loop for any margin loss, after some rounds of AdaBoost if the loss needs an initial model."""
     f = variant.zero_vote() if f is None else f
@@ -311,13 +313,13 @@ def descend(
             variant.n_rows,
             loss=Exponential(),
         )
-        start = boost(learner, exponential, vote, f=f, first=first, size=size)
+        start = boost(learner, exponential, vote, f=f, first=first, step_sum=step_sum)
         for round_ in itertools.islice(start, START_ROUNDS - first):
-            first, size = first + 1, size + round_.step.size
+            first, step_sum = first + 1, step_sum + round_.step.size
             yield round_
             if round_.step.is_last:
                 return without_mistake(first, round_.step.error)
-    return (yield from boost(learner, variant, vote, f=f, first=first, size=size))
+    return (yield from boost(learner, variant, vote, f=f, first=first, step_sum=step_sum))
 
 
 class LossAlongStep:

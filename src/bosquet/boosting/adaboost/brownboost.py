@@ -69,7 +69,9 @@ class Brownian(TwoClasses):
             return None
         return Weights(row_weights(self.y * f, self.time_left, self.c, self.distribution), None)
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
         agreement = self.y * votes
         edge = float((w * agreement).sum())
         if not edge > self.least_edge + EDGE_TOLERANCE:

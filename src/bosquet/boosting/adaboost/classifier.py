@@ -34,8 +34,8 @@ from bosquet.boosting.adaboost.fitting import (
 )
 from bosquet.boosting.adaboost.stagewise import (
     VARIANTS,
-    MultiLabel,
-    MultiLabelMada,
+    MultiLabelAdaBoost,
+    MultiLabelMadaBoost,
     Samme,
     TwoClasses,
     Variant,
@@ -545,7 +545,7 @@ class AdaBoostClassifier(StagewiseClassifier):
         def several_classes(numbers: np.ndarray, distribution: np.ndarray) -> Variant:
             if scheme == "samme":
                 return Samme(numbers, n_classes, distribution, rate)
-            kind = MultiLabelMada if self.variant == "mada" else MultiLabel
+            kind = MultiLabelMadaBoost if self.variant == "mada" else MultiLabelAdaBoost
             return kind(numbers, n_classes, distribution, rate)
 
         # The core multiplies weights, which would overflow after steps far beyond the best one.

@@ -280,8 +280,10 @@ class _LoopPlan:
             assert isinstance(learner, StumpLearner)
             return stump_rounds(learner, self.algorithm.core_name, variant, vote)
         records = [] if self.earlier is None else self.earlier.records
-        size = float(sum(record.size[column] for record in records))
-        return self.algorithm.loop(learner, variant, vote, f=f, first=vote.n_rounds, size=size)
+        step_sum = float(sum(record.size[column] for record in records))
+        return self.algorithm.loop(
+            learner, variant, vote, f=f, first=vote.n_rounds, step_sum=step_sum
+        )
 
 
 class VoteStepper:
@@ -405,12 +407,12 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
     core = _core.StumpBooster(
         learner.search, variant.y, variant.distribution, name, float(variant.learning_rate)
     )
-    size = 0.0
+    step_sum = 0.0
     for t in itertools.count():
         round_ = core.round(vote.ensemble)
         if not round_["taken"]:
             if round_["error"] == 0:
-                yield _perfect_round(round_["stump"], core, variant, vote, size)
+                yield _perfect_round(round_["stump"], core, variant, vote, step_sum)
                 return without_mistake(t + 1)
             if t == 0:
                 raise no_edge_error(round_["error"], variant.chance)
@@ -430,7 +432,7 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
                 vote.truncate(vote.n_rounds - 1)
                 return without_edge(t + 1, error, variant.chance)
         scale = round_["alpha"]
-        size += scale * largest
+        step_sum += scale * largest
         step = VoteStep(
             scale,
             scale * largest,
@@ -449,10 +451,10 @@ def _perfect_round(
     core: _core.StumpBooster,
     variant: TwoClasses,
     vote: TreeVote,
-    size: float,
+    step_sum: float,
 ) -> BoostingRound:
     """The round of a stump without errors, which the core does not add to the vote."""
-    step = adaboost_step(0.0, size, variant.learning_rate)
+    step = adaboost_step(0.0, step_sum, variant.learning_rate)
     assert step is not None
     stump.add_to(vote.ensemble, step.scale)
     scores = _core_scores(core, variant.y, step.scale)
