@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
-from bosquet.boosting.endings import Ending, all_rounds
+from bosquet.boosting.adaboost.endings import Ending, all_rounds
 
 # Lower bound of the mean loss in units of the largest: the weight of a learner stays finite.
 MIN_RELATIVE_LOSS = 1e-300

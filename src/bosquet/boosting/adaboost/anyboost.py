@@ -15,6 +15,7 @@ from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import Check, choice
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.classifier import CHECKS, StagewiseClassifier
+from bosquet.boosting.adaboost.endings import without_mistake
 from bosquet.boosting.adaboost.fitting import Algorithm
 from bosquet.boosting.adaboost.stagewise import (
     EDGE_TOLERANCE,
@@ -28,7 +29,6 @@ from bosquet.boosting.adaboost.stagewise import (
     weighted_error,
 )
 from bosquet.boosting.adaboost.votes import Vote
-from bosquet.boosting.endings import without_mistake
 from bosquet.losses import Exponential, MarginLoss, margin_loss
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from bosquet.boosting.adaboost._brownian import (
     time_for,
 )
 from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.endings import Ending, all_rounds, by_callback, next_round
 from bosquet.boosting.adaboost.stagewise import (
     EDGE_TOLERANCE,
     BoostingRound,
@@ -32,7 +33,6 @@ from bosquet.boosting.adaboost.stagewise import (
     boost,
 )
 from bosquet.boosting.adaboost.votes import TwoClassDecoder
-from bosquet.boosting.endings import Ending, all_rounds, by_callback, next_round
 from bosquet.boosting.rounds import LossHistory
 
 if TYPE_CHECKING:

@@ -23,6 +23,14 @@ from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
 from bosquet.boosting.adaboost._learner_factory import is_native, select_rows
 from bosquet.boosting.adaboost.certificate import certificate_of_rounds
+from bosquet.boosting.adaboost.endings import (
+    Ending,
+    all_rounds,
+    by_callback,
+    by_validation_set,
+    ending_of_all,
+    warn_of_ending,
+)
 from bosquet.boosting.adaboost.fitting import (
     Algorithm,
     EarlierRounds,
@@ -41,14 +49,6 @@ from bosquet.boosting.adaboost.stagewise import (
     Variant,
 )
 from bosquet.boosting.adaboost.votes import CodeDecoder, Decoder, Vote
-from bosquet.boosting.endings import (
-    Ending,
-    all_rounds,
-    by_callback,
-    by_validation_set,
-    ending_of_all,
-    warn_of_ending,
-)
 from bosquet.boosting.rounds import (
     FitStart,
     LossHistory,

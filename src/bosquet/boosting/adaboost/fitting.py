@@ -24,6 +24,7 @@ from bosquet.boosting.adaboost._weak_learners import (
     StumpLearner,
     WeakLearner,
 )
+from bosquet.boosting.adaboost.endings import Ending, next_round, without_edge, without_mistake
 from bosquet.boosting.adaboost.stagewise import (
     EDGE_TOLERANCE,
     BoostingRound,
@@ -45,7 +46,6 @@ from bosquet.boosting.adaboost.votes import (
     VoteDecoder,
     code_matrix,
 )
-from bosquet.boosting.endings import Ending, next_round, without_edge, without_mistake
 from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
 

@@ -25,9 +25,9 @@ from bosquet._warnings import warn_user
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
 from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.endings import all_rounds, by_callback
 from bosquet.boosting.adaboost.stagewise import EDGE_TOLERANCE, no_edge_error, weighted_error
 from bosquet.boosting.adaboost.votes import SignDecoder
-from bosquet.boosting.endings import all_rounds, by_callback
 from bosquet.boosting.rounds import LossHistory
 
 if TYPE_CHECKING:

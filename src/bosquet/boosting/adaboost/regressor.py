@@ -56,8 +56,8 @@ from bosquet.boosting.adaboost._voters import (
     NativeRegressor,
     predictions_by_tree,
 )
+from bosquet.boosting.adaboost.endings import warn_of_ending
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
-from bosquet.boosting.endings import warn_of_ending
 from bosquet.data import TableEncoder
 from bosquet.trees import DecisionTreeRegressor
 

@@ -35,8 +35,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
+from bosquet.boosting.adaboost.endings import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, CentredVotes, HalfLogOdds, Vote
-from bosquet.boosting.endings import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 
 # An edge no larger than this is a rounding error.
 EDGE_TOLERANCE = 1e-10
