@@ -12,11 +12,10 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import check_random_state, clone, columns_of, seed_from
 from bosquet._state.tree_sums import share_among_sources
-from bosquet._tabular_result import TabularResult
+from bosquet._tabular_result import TabularResult, ranked_columns
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
 from bosquet.explain.shapley import explain
 from bosquet.explain.tree_models import tree_model, tree_model_or_error
-from bosquet.forests.importance import ranked_columns
 
 KINDS = ("gain", "split", "permutation", "shap", "drop-column")
 
