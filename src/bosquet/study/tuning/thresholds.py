@@ -140,11 +140,13 @@ def out_of_sample_predictions(
     `validation` are the predictions for the validation set. They are used if it has enough rows of the
     rarer class, which saves further fits.
     """
-    unseen = stored_predictions(fitted, rows, metric)
-    if unseen is None and validation is not None:
+    out_of_sample = stored_predictions(fitted, rows, metric)
+    if out_of_sample is None and validation is not None:
         events = int((class_numbers(validation.y, metric.classes) == metric.positive).sum())
-        unseen = validation if min(events, len(validation.y) - events) >= ENOUGH_EVENTS else None
-    return unseen or out_of_fold_predictions(candidate, rows, metric, seed)
+        out_of_sample = (
+            validation if min(events, len(validation.y) - events) >= ENOUGH_EVENTS else None
+        )
+    return out_of_sample or out_of_fold_predictions(candidate, rows, metric, seed)
 
 
 def stored_predictions(

@@ -45,7 +45,7 @@ class CandidateEvaluation:
     fitted_to_all_rows : fitted estimator, if the scheme makes such a fit; else None
     fitted_without_validation : estimator fitted to the rows outside the validation set, or None
         It is kept if the time limit stops the fit to all rows.
-    unseen : ValidationPredictions or None
+    validation_predictions : ValidationPredictions or None
         Predictions of `fitted_without_validation` for the validation set, from which a decision threshold can
         be chosen.
     finished : bool
@@ -56,12 +56,17 @@ class CandidateEvaluation:
     standard_error: float | None = None
     fitted_to_all_rows: Any = None
     fitted_without_validation: Any = None
-    unseen: ValidationPredictions | None = None
+    validation_predictions: ValidationPredictions | None = None
     finished: bool = True
 
     def without_fit(self) -> CandidateEvaluation:
         """Return a copy without the fits and predictions, to free memory."""
-        return replace(self, fitted_to_all_rows=None, fitted_without_validation=None, unseen=None)
+        return replace(
+            self,
+            fitted_to_all_rows=None,
+            fitted_without_validation=None,
+            validation_predictions=None,
+        )
 
 
 class ValidationScheme:
@@ -147,7 +152,9 @@ class HoldoutValidation(ValidationScheme):
                 evaluate_predictions(
                     self.metric, validation.y, predictions, validation.weight, self.seed
                 ),
-                unseen=ValidationPredictions(predictions, validation.y, validation.weight),
+                validation_predictions=ValidationPredictions(
+                    predictions, validation.y, validation.weight
+                ),
             )
             for predictions in self.predictions(group, fitted, validation.X)
         ]
@@ -261,30 +268,34 @@ SCHEMES: dict[str, type[ValidationScheme]] = {
 }
 
 
-def scheme_for(method: Method, by: str | None, n_rows: int, design: Design | None = None) -> str:
-    """Return the scheme `by`, or the method's default; with many rows a validation set replaces folds.
+def scheme_for(
+    method: Method, scheme: str | None, n_rows: int, design: Design | None = None
+) -> str:
+    """Return `scheme`, or the method's default; with many rows a validation set replaces folds.
 
     Bootstrap samples would divide groups and mix times. With such a design, folds or a validation set replace
     them.
     """
-    if design and design.has_dependent_rows and (by or method.by) in ("oob", "bootstrap"):
+    if design and design.has_dependent_rows and (scheme or method.scheme) in ("oob", "bootstrap"):
         return "validation" if n_rows >= LARGE else "cv"
-    if by is None:
-        return "validation" if method.by == "cv" and n_rows >= LARGE else method.by
-    if by not in SCHEMES:
-        raise ValueError(f"by={by!r} is not valid: by must be one of {', '.join(SCHEMES)}, or None")
-    return by
+    if scheme is None:
+        return "validation" if method.scheme == "cv" and n_rows >= LARGE else method.scheme
+    if scheme not in SCHEMES:
+        raise ValueError(
+            f"scheme={scheme!r} is not valid: scheme must be one of {', '.join(SCHEMES)}, or None"
+        )
+    return scheme
 
 
-def supports_scheme(method: Method, candidates: Sequence[Candidate], by: str) -> bool:
+def supports_scheme(method: Method, candidates: Sequence[Candidate], scheme: str) -> bool:
     """Return whether a method can be tuned by a scheme: "oob" needs bags, "aic" and "bic" a likelihood."""
     if all(isinstance(candidate, SelfTuned) for candidate in candidates):
         return all(
-            by in candidate.ways for candidate in candidates if isinstance(candidate, SelfTuned)
+            scheme in candidate.ways for candidate in candidates if isinstance(candidate, SelfTuned)
         )
-    if by == "oob":
-        return method.by == "oob"
-    return method.likelihood or by not in ("aic", "bic")
+    if scheme == "oob":
+        return method.scheme == "oob"
+    return method.likelihood or scheme not in ("aic", "bic")
 
 
 def is_classification(metric: Metric) -> bool:
