@@ -42,7 +42,7 @@ METHODS = {
 }
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.add_argument(
