@@ -26,6 +26,7 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
+from bosquet._suggestions import with_article
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
 from bosquet.boosting.adaboost._learner_factory import is_native
 from bosquet.boosting.adaboost.fitting import RoundRecord
@@ -70,8 +71,8 @@ def check_native_learner(learner: Estimator) -> None:
     """Raise ModelFileError if the core does not fit this learner."""
     if not is_native(learner):
         raise ModelFileError(
-            f"invalid model file: 'learner' is a {type(learner).__name__} that the core does not fit; it must"
-            " be a stump, or a tree without pruning or class weights"
+            f"invalid model file: 'learner' is {with_article(type(learner).__name__)} that the core does not"
+            " fit; it must be a stump, or a tree without pruning or class weights"
         )
 
 
