@@ -33,12 +33,12 @@ def as_indexable(X: TableLike) -> Any:
 
 
 def predicted_numbers(learner: Any, X: Any) -> np.ndarray:
-    """One finite number per row of X; a ValueError for any other prediction."""
+    """Return one finite number per row of X; a ValueError for any other prediction."""
     return check_finite(check_one_per_row(np.asarray(learner.predict(X), dtype=float), X))
 
 
 def check_one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
-    """Predictions of shape (rows,); a ValueError if there is not one per row of X."""
+    """Return predictions of shape (rows,); a ValueError if there is not one per row of X."""
     if predicted.ndim == 2 and predicted.shape[1] == 1:
         predicted = predicted[:, 0]
     if predicted.shape != (X.shape[0],):
@@ -50,7 +50,7 @@ def check_one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
 
 
 def check_finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
-    """The predictions; a ValueError if one is NaN or infinite."""
+    """Return the predictions; a ValueError if one is NaN or infinite."""
     if not np.isfinite(predicted).all():
         by_row = predicted.reshape(predicted.shape[0], -1)
         row = int(np.flatnonzero(~np.isfinite(by_row).all(axis=1))[0])
@@ -61,7 +61,7 @@ def check_finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
 
 
 def error_naming_round(error: Exception, learner: Any, round_: int) -> Exception:
-    """An error of the same type, if that is a common one, that names the learner and its round."""
+    """Return an error of the same type, if that is a common one, that names the learner and its round."""
     text = f"{type(learner).__name__} failed at round {round_ + 1}: {error}"
     for kind in (ValueError, TypeError, MemoryError):
         if isinstance(error, kind):

@@ -94,13 +94,13 @@ def outlier_scores(
 
 
 def _multiples_of_mean(losses: np.ndarray) -> np.ndarray:
-    """Losses as multiples of their mean; all 1 if the losses are 0."""
+    """Return losses as multiples of their mean; all 1 if the losses are 0."""
     mean = losses.mean()
     return losses / mean if mean > 0 else np.ones_like(losses)
 
 
 def _losses_by_round(model: Any, X: TableLike, numbers: np.ndarray) -> Iterator[np.ndarray]:
-    """The loss of each row after each round, for the loss of the model."""
+    """Return the loss of each row after each round, for the loss of the model."""
     if isinstance(model, BrownBoostClassifier):
         times_left = model.c_ - np.cumsum(model.times_)
         for f, time_left in zip(model.staged_decision_function(X), times_left, strict=True):
@@ -133,7 +133,7 @@ def _losses_of_vote(
 
 
 def _margins(model: Any, X: TableLike, numbers: np.ndarray) -> np.ndarray:
-    """Margins in [-1, 1], from the vote or, for other models, from probabilities."""
+    """Return margins in [-1, 1], from the vote or, for other models, from probabilities."""
     if isinstance(model, BrownBoostClassifier | LPBoostClassifier):
         size = np.abs(model.estimator_weights_).sum()
         f = model.decision_function(X)
@@ -147,7 +147,7 @@ def _margins(model: Any, X: TableLike, numbers: np.ndarray) -> np.ndarray:
 def weights_in_round(
     model: Any, t: int, target: np.ndarray, vote: np.ndarray, distribution: np.ndarray
 ) -> np.ndarray | None:
-    """The weights with which the learner of round t (from 0) was fitted; None if they are not known.
+    """Return the weights with which the learner of round t (from 0) was fitted; None if they are not known.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ class LossHistory:
                 trace.append(nan if value is None else value)
 
     def copy(self) -> LossHistory:
-        """A history with copies of the lists, to which a warm start appends; without a best round."""
+        """Return a history with copies of the lists, to which a warm start appends; without a best round."""
         return LossHistory(
             list(self.train_loss), list(self.validation_loss), list(self.validation_score)
         )
@@ -214,7 +214,7 @@ def run_rounds(
 def split_rows(
     n_rows: int, fraction: float, seed: int, strata: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the training and of the validation set, ascending, stratified if every class has enough."""
+    """Return training rows and validation rows, ascending, stratified if every class has enough."""
     from sklearn.model_selection import train_test_split
 
     if strata is not None and np.bincount(strata).min() < 2:
@@ -276,7 +276,7 @@ class FitStart(Generic[TermsT]):
         refitted: TermsT | None = None,
         round_records: list[Any] | None = None,
     ) -> StoppingState[TermsT] | None:
-        """The state that the next warm start needs; None without early stopping."""
+        """Return the state that the next warm start needs; None without early stopping."""
         if self.stopping is None or self.fingerprint is None:
             return None
         return StoppingState(
@@ -291,7 +291,7 @@ class FitStart(Generic[TermsT]):
 
 
 def fingerprint(*arrays: np.ndarray | None) -> int:
-    """A checksum of a validation set: equal for equal sets, and different for others in practice."""
+    """Return a checksum of a validation set: equal for equal sets, and different for others in practice."""
     checksum = 0
     for array in arrays:
         if array is not None:
@@ -300,7 +300,7 @@ def fingerprint(*arrays: np.ndarray | None) -> int:
 
 
 def losses_so_far(model: Any, rounds: int) -> LossHistory:
-    """The losses of the first `rounds` rounds of a fitted model."""
+    """Return the losses of the first `rounds` rounds of a fitted model."""
     train_loss = list(model.train_score_[:rounds])
     scores = list(getattr(model, "validation_score_", ())[:rounds])
     validation_loss = list(getattr(model, "validation_loss_", scores)[:rounds])
@@ -318,7 +318,7 @@ def start_of_fit(
     scoring: str | Callable[..., float] | None = None,
     is_split_off: bool = True,
 ) -> FitStart[TermsT]:
-    """Where the rounds of a fit begin.
+    """Return where the rounds of a fit begin.
 
     `terms` are those of the fitted model that a warm start continues, None for a new fit.
     `validation_fingerprint` is None without early stopping. `is_split_off` is whether the validation set was

@@ -25,7 +25,7 @@ def chunks_of_rows(rows: np.ndarray, numbers_per_row: int) -> Iterator[np.ndarra
 
 
 def check_groups(groups: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """Groups as an array of shape (rows,) without missing values."""
+    """Return groups as an array of shape (rows,) without missing values."""
     values = np.asarray(groups)
     if values.shape != (n_rows,):
         raise ValueError(

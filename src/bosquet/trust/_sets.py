@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def class_scores(probabilities: np.ndarray, kind: str, uniform: np.ndarray | None) -> np.ndarray:
-    """Nonconformity score of each class, of shape (..., rows, classes) like the probabilities.
+    """Return the nonconformity score of each class, of shape (..., rows, classes) like the probabilities.
 
     "score": 1 - p. "adaptive": the sum of the probabilities of all more probable classes, plus the
     class's own probability times `uniform`, a random number in [0, 1) per row (None: times 1).
@@ -35,7 +35,7 @@ def class_scores(probabilities: np.ndarray, kind: str, uniform: np.ndarray | Non
 
 
 def _binary_scores(probabilities: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-    """Adaptive scores of two classes, which need no sorting."""
+    """Return adaptive scores of two classes, which need no sorting."""
     own_share = probabilities if uniform is None else probabilities * uniform[:, None]
     first, second = probabilities[..., 0], probabilities[..., 1]
     first_leads = first >= second

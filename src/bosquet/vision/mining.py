@@ -147,7 +147,7 @@ def _draw_random_windows(
     rng: np.random.Generator,
     scale_factor: float,
 ) -> MinedNegatives:
-    """Windows at random positions and scales, for the first stage: every window that is not flat passes."""
+    """Return windows at random positions and scales, for the first stage: each that is not flat passes."""
     width, height = cascade.window
     large = [image for image in backgrounds if image.shape[0] >= height and image.shape[1] >= width]
     out: list[np.ndarray] = []

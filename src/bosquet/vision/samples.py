@@ -27,7 +27,7 @@ def make_samples(
     brightness: float = 0.2,
     random_state: int | None = 0,
 ) -> np.ndarray:
-    """Random variations of images (data augmentation); sample i is made from image i modulo n_images.
+    """Return random variations of images (data augmentation); sample i is made from image i modulo n_images.
 
     With angle a, shift t and image centre c, the pixel p of a sample is the pixel R(a)(p − c) + c + t of
     the image. Values between pixels are interpolated linearly; outside the image the nearest pixel is

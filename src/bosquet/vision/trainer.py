@@ -268,7 +268,7 @@ class _CascadeTraining:
         self._warn_of_missed_targets()
 
     def _result_parameters(self) -> dict[str, Any]:
-        """The parameters that a resumed training must share, because they change the stages."""
+        """Return the parameters that a resumed training must share, because they change the stages."""
         ignored = {"checkpoint", "n_jobs", "verbose", "memory", "window", "n_stages"}
         parameters = self.trainer.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name not in ignored}

@@ -78,13 +78,13 @@ class SignedRows:
     n_rows_passed: int
 
     def vc_dim(self, has_signs: bool) -> tuple[float | None, dict[str, str]]:
-        """The VC dimension of the weak learner for a certificate, or the reason why there is none."""
+        """Return the VC dimension of the weak learner for a certificate, or the reason why there is none."""
         if has_signs:
             return self.learner.vc_dim, {}
         return None, {"vc_dim": "bounds with it hold for learners that predict -1 or +1"}
 
     def to_all_rows(self, values: np.ndarray) -> np.ndarray:
-        """One value for each row of X, 0 for the dropped ones."""
+        """Return one value for each row of X, 0 for the dropped ones."""
         if self.weighted_rows is None:
             return values
         all_values = np.zeros(self.n_rows_passed)
@@ -131,7 +131,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         raise NotImplementedError
 
     def _encode_input(self, X: TableLike) -> tuple[TableEncoder, Any]:
-        """The fitted encoder of X, and X as a table for the learner."""
+        """Return the fitted encoder of X, and X as a table for the learner."""
         return encode_table(
             self.estimator,
             X,
@@ -308,11 +308,11 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         return table
 
     def _voted_classes(self) -> np.ndarray:
-        """The classes between which a single learner decides."""
+        """Return the classes between which a single learner decides."""
         return self.classes_
 
     def _vote_scales(self, learners_per_round: int) -> np.ndarray:
-        """The factor of each learner, if a round has `learners_per_round` of them."""
+        """Return the factor of each learner, if a round has `learners_per_round` of them."""
         return self.estimator_weights_
 
     @property
@@ -348,7 +348,7 @@ def labels_of(model: Any, table: Any, y: ArrayLike) -> np.ndarray:
 def drop_zero_weight_rows(
     estimator: Estimator, table: Any, target: np.ndarray, sample_weight: ArrayLike | None
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.
+    """Return table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.
 
     The last is None if no row was dropped.
     """

@@ -42,7 +42,7 @@ def is_native(estimator: Any) -> bool:
 def encode_table(
     estimator: Any, X: Any, *, categorical_features: Any = "from_dtype", owner: str
 ) -> tuple[TableEncoder, Any]:
-    """The fitted encoder of X, and the table for the learner: columns for the core, otherwise X itself."""
+    """Return the fitted encoder of X, and the learner's table: columns for the core, otherwise X itself."""
     native = is_native(estimator)
     encoder, columns = TableEncoder.fit_encode(
         X, categorical_features=categorical_features if native else "from_dtype", owner=owner
@@ -51,12 +51,12 @@ def encode_table(
 
 
 def select_rows(estimator: Any, table: Any, rows: np.ndarray) -> Any:
-    """Selected rows of a table from `encode_table`."""
+    """Return selected rows of a table from `encode_table`."""
     return take_rows(table, rows) if is_native(estimator) else rows_of(table, rows)
 
 
 def table_length(estimator: Any, table: Any) -> int:
-    """Number of rows of a table from `encode_table`."""
+    """Return the number of rows of a table from `encode_table`."""
     return count_rows(table) if is_native(estimator) else table.shape[0]
 
 
@@ -75,7 +75,7 @@ def make_weak_learner(
     split: str = "exact",
     max_bins: int = 255,
 ) -> WeakLearner:
-    """The weak learner for `estimator`, on the table X from `encode_table`.
+    """Return the weak learner for `estimator`, on the table X from `encode_table`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def make_vote(
     as_vote: AsVote = IDENTITY,
     at_once: bool = False,
 ) -> Vote:
-    """An empty vote: of trees of the core for a native learner, otherwise of learners.
+    """Return an empty vote: of trees of the core for a native learner, otherwise of learners.
 
     `as_vote` turns the outputs of a hypothesis into what it adds. With `at_once` a hypothesis adds to all
     outputs, otherwise there is one hypothesis per output.

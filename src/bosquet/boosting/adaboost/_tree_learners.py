@@ -79,7 +79,10 @@ def make_tree_learner(
     encoder: TableEncoder,
     options: NativeLearnerOptions,
 ) -> TreeLearner:
-    """A learner with exact splits or on bins; the latter with the engine of gradient boosting if possible."""
+    """Return a learner with exact splits or on bins.
+
+    On bins, trees are grown by the engine of gradient boosting if possible.
+    """
     if options.output_kind in ("classes", "probabilities") and not isinstance(
         estimator, DecisionTreeClassifier
     ):
@@ -170,7 +173,7 @@ class TreeLearner:
         return TreeTarget.of_classes(target > 0, 2)
 
     def _to_outputs(self, value: np.ndarray) -> np.ndarray:
-        """Outputs of the learner's kind from the values of leaves: class shares, or numbers."""
+        """Return outputs of the learner's kind from the values of leaves: class shares, or numbers."""
         if not self.classifier:
             return np.clip(value[:, 0], -1, 1) if self.output_kind == "signs" else value[:, 0]
         if self.output_kind == "signs":

@@ -42,13 +42,16 @@ class WeakLearner(Protocol):
     """The interface that a boosting loop uses."""
 
     def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
-        """A hypothesis fitted with `weight`; if samples are drawn, each `attempt` draws another one."""
+        """Return a hypothesis fitted with `weight`.
+
+        If samples are drawn, each `attempt` draws another one.
+        """
 
     def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
-        """Outputs of a hypothesis on the rows to which it was fitted."""
+        """Return outputs of a hypothesis on the rows to which it was fitted."""
 
     def predict(self, hypothesis: Any, X: TableLike) -> np.ndarray:
-        """Outputs of a hypothesis on new rows, in any container."""
+        """Return outputs of a hypothesis on new rows, in any container."""
 
     @property
     def attempts(self) -> int:
@@ -107,7 +110,7 @@ class Reweighting:
         return _draw_counts(weight, rows, rng)
 
     def _draw_balanced(self, rng: np.random.RandomState) -> np.ndarray:
-        """Mask of the kept rows: as many of each class as the smallest has, drawn without replacement."""
+        """Return a mask of the kept rows: of each class as many as the smallest has, without replacement."""
         assert self.strata is not None
         is_drawn = np.zeros(self.strata.size, dtype=bool)
         counts = np.bincount(self.strata)
@@ -131,7 +134,7 @@ class NativeLearnerOptions:
 
 
 def _draw_counts(weight: np.ndarray, draws: int, rng: np.random.RandomState) -> np.ndarray:
-    """How often each row occurs in `draws` draws with replacement, in proportion to its weight."""
+    """Return how often each row occurs in `draws` draws with replacement, in proportion to its weight."""
     steps = np.cumsum(weight)
     # Sorting does not change the counts, and makes the searches fast.
     marks = np.sort(rng.random_sample(draws)) * steps[-1]
@@ -256,7 +259,7 @@ class StumpLearner:
         )
 
     def _weights_by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
-        """Weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
+        """Return weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
         if not self.reweighting.is_random:
             return weight
         row_weights = weight.sum(axis=0)
@@ -267,7 +270,7 @@ class StumpLearner:
         return StumpRule(stump, self._to_outputs(values.T if values.shape[1] > 1 else values[:, 0]))
 
     def _to_outputs(self, values: np.ndarray) -> np.ndarray:
-        """Outputs of the learner's kind from the values of the core."""
+        """Return outputs of the learner's kind from the values of the core."""
         if self.output_kind == "classes":
             return values.astype(np.intp)
         if self.output_kind == "probabilities":

@@ -339,7 +339,7 @@ class LossAlongStep:
         return float((self.distribution * self.agreement) @ slopes)
 
     def minimiser(self) -> float:
-        """The first α at which the loss stops decreasing, to full precision."""
+        """Return the first α at which the loss stops decreasing, to full precision."""
         if not self.slope(0.0) < 0:
             return 0.0
         low, high = 0.0, 0.5
@@ -350,7 +350,7 @@ class LossAlongStep:
         return float(brentq(self.slope, low, high, xtol=1e-14, rtol=1e-14))
 
     def backtracking_step(self) -> float:
-        """A step by halving and doubling that decreases the loss sufficiently (Armijo's condition)."""
+        """Return a step by halving and doubling that decreases the loss sufficiently (Armijo's condition)."""
         start, slope = self.value(0.0), self.slope(0.0)
         if not slope < 0:
             return 0.0

@@ -90,15 +90,15 @@ class StagewiseClassifier(VoteClassifier):
 
     # --------------------------------------------------------- for the subclasses
     def _algorithm(self) -> Algorithm:
-        """The variant, the scheme for several classes and the loss that the parameters choose."""
+        """Return the variant, the scheme for several classes and the loss that the parameters choose."""
         raise NotImplementedError
 
     def _scheme(self) -> str:
-        """How several classes are separated: "samme", "mh" or the name of a code."""
+        """Return how several classes are separated: "samme", "mh" or the name of a code."""
         raise NotImplementedError
 
     def _variant_name(self) -> str:
-        """The name of the variant in the certificate."""
+        """Return the name of the variant in the certificate."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ fitting
@@ -171,7 +171,7 @@ class StagewiseClassifier(VoteClassifier):
     def _split_fit_rows(
         self, table: Any, numbers: np.ndarray, weight: np.ndarray
     ) -> tuple[LabelledRows, LabelledRows | None, int | None]:
-        """The training set and, with early stopping, the validation set and its fingerprint."""
+        """Return the training set and, with early stopping, the validation set and its fingerprint."""
 
         def part(rows: np.ndarray) -> LabelledRows:
             distribution = weight[rows] / weight[rows].sum()
@@ -302,7 +302,7 @@ class StagewiseClassifier(VoteClassifier):
         return self._vote.n_rounds
 
     def _voted_classes(self) -> np.ndarray:
-        """The classes, or the signs -1 and +1 if a learner belongs to a column of the vote."""
+        """Return the classes, or the signs -1 and +1 if a learner belongs to a column of the vote."""
         single = self.n_classes_ == 2 or getattr(self._vote, "trees_per_round", 1) == 1
         return self.classes_ if single else np.array([-1, 1])
 
@@ -313,7 +313,7 @@ class StagewiseClassifier(VoteClassifier):
         ).ravel()
 
     def _values_by_round(self, name: str, factor: float = 1.0) -> np.ndarray:
-        """A field of the records, with shape (rounds,) or (rounds, columns)."""
+        """Return a field of the records, with shape (rounds,) or (rounds, columns)."""
         check_is_fitted(self, "_vote")
         values = factor * np.array([getattr(record, name) for record in self._round_records])
         return values[:, 0] if values.shape[1] == 1 else values
@@ -332,7 +332,10 @@ def is_adaboost_mh(model: Any) -> bool:
 
 
 def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
-    """The margins of rows with these class numbers if a code separates the classes; None for other models."""
+    """Return the margins of rows with these class numbers if a code separates the classes.
+
+    The result is None for other models.
+    """
     if not isinstance(model, StagewiseClassifier) or not isinstance(model._decoder, CodeDecoder):
         return None
     raw = model._vote.predict_raw(model._encode_table(X), effective_threads(model.n_jobs))

@@ -133,7 +133,7 @@ class LearnerBuilder:
         return np.asarray(numbers, dtype=np.intp) if self.undersample else None
 
     def with_own_draws(self, learner: Any, column: int, y: np.ndarray) -> WeakLearner:
-        """The same learner with other random numbers, for a column of a code."""
+        """Return the same learner with other random numbers, for a column of a code."""
         drawing_learner = copy.copy(learner)
         drawing_learner.reweighting = Reweighting(
             self.seed + column + 1, learner.reweighting.resample, self.strata(y > 0)
@@ -157,7 +157,7 @@ def make_vote_stepper(
     validation: LabelledRows | None,
     earlier: EarlierRounds | None = None,
 ) -> VoteStepper:
-    """The stepper of a fit: a learner, a variant and a vote, with one loop or one per column of a code."""
+    """Return the stepper of a fit: learner, variant and vote, with one loop or one per column of a code."""
     plan = _LoopPlan(algorithm, builder, train, earlier)
     decoder: Decoder
     if algorithm.scheme == "two":
@@ -255,7 +255,7 @@ class _LoopPlan:
     def _make_vote(
         self, learner: WeakLearner, variant: Variant, outputs: int, at_once: bool = False
     ) -> tuple[Vote, np.ndarray | None]:
-        """The vote, and its sums on the training rows if it has rounds of an earlier fit."""
+        """Return the vote, and its sums on the training rows if it has rounds of an earlier fit."""
         if self.earlier is None:
             encoder, as_vote = self.builder.encoder, variant.as_vote
             vote = make_vote(learner, encoder, outputs=outputs, as_vote=as_vote, at_once=at_once)
@@ -336,7 +336,10 @@ class VoteStepper:
         return True
 
     def _next_rounds(self) -> list[BoostingRound | None]:
-        """The next round of each loop; None for a loop that has ended, which adds nothing to the vote."""
+        """Return the next round of each loop.
+
+        The round is None for a loop that has ended, which adds nothing to the vote.
+        """
         rounds: list[BoostingRound | None] = []
         error: WorseThanChance | None = None
         for number, loop in enumerate(self.loops):
@@ -385,7 +388,7 @@ class VoteStepper:
         return self.validation.error(self.decoder.class_indices(scores))
 
     def scores(self) -> np.ndarray:
-        """Sums of the vote on the training rows, (rows, outputs)."""
+        """Return sums of the vote on the training rows, (rows, outputs)."""
         if self.code_sums is not None:
             return self.code_sums
         if not self.last or self.last[0] is None:
@@ -403,7 +406,7 @@ def core_can_boost(learner: WeakLearner) -> bool:
 
 
 def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: TreeVote) -> Loop:
-    """The rounds of `boost` with the same learner and variant, run by the core."""
+    """Return the rounds of `boost` with the same learner and variant, run by the core."""
     core = _core.StumpBooster(
         learner.search, variant.y, variant.distribution, name, float(variant.learning_rate)
     )
@@ -453,7 +456,7 @@ def _perfect_round(
     vote: TreeVote,
     step_sum: float,
 ) -> BoostingRound:
-    """The round of a stump without errors, which the core does not add to the vote."""
+    """Return the round of a stump without errors, which the core does not add to the vote."""
     step = adaboost_step(0.0, step_sum, variant.learning_rate)
     assert step is not None
     stump.add_to(vote.ensemble, step.scale)

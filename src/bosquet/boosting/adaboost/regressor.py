@@ -367,7 +367,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
             yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _prediction_blocks(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Predictions of each learner, shape (rows, learners), in blocks of rows."""
+        """Return predictions of each learner, shape (rows, learners), in blocks of rows."""
         check_is_fitted(self, "_vote")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         vote = self._vote

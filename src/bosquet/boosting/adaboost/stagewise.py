@@ -86,13 +86,13 @@ class Variant(Protocol):
     as_vote: AsVote  # turns the outputs of a hypothesis into what it adds to f, before scaling
 
     def zero_vote(self) -> np.ndarray:
-        """f before the first round."""
+        """Return f before the first round."""
 
     def target(self, f: np.ndarray) -> np.ndarray:
-        """The target of the learner."""
+        """Return the target of the learner."""
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        """The weights of the next round; None if all are 0."""
+        """Return the weights of the next round; None if all are 0."""
 
     def step(
         self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
@@ -100,10 +100,10 @@ class Variant(Protocol):
         """None for a learner no better than chance; `step_sum` is the sum of the steps so far."""
 
     def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
-        """The weighted error of a hypothesis."""
+        """Return the weighted error of a hypothesis."""
 
     def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        """The ε of a hypothesis that `step` rejected; never below `chance`."""
+        """Return the ε of a hypothesis that `step` rejected; never below `chance`."""
 
     def training_error(self, f: np.ndarray) -> float: ...
 
@@ -176,7 +176,7 @@ def boost(
 def fit_better_than_chance(
     learner: WeakLearner, variant: Variant, f: np.ndarray, w: np.ndarray, t: int, step_sum: float
 ) -> tuple[Any, np.ndarray, VoteStep | None]:
-    """A hypothesis, its votes on the training rows and its step, None if it has no edge.
+    """Return a hypothesis, its votes on the training rows and its step, None if it has no edge.
 
     A learner that is fitted to samples has several attempts.
     """
@@ -308,7 +308,7 @@ class RealValued(TwoClasses):
         return weighted_error(self.y * scaled, weight / weight.sum())
 
     def agreement(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        """The rate at which the loss decreases along a hypothesis: Σ w y h, y the least-squares target."""
+        """Return how fast the loss decreases along a hypothesis: Σ w y h, y the least-squares target."""
         return float((w * self.target(f) * votes).sum())
 
 
@@ -439,7 +439,7 @@ def adaboost_step(error: float, step_sum: float, learning_rate: float) -> VoteSt
 
 
 def step_with_smallest_z(w: np.ndarray, agreement: np.ndarray) -> float:
-    """The α in (0, 1] that minimises Σ w exp(-α agreement), for an edge above 0."""
+    """Return the α in (0, 1] that minimises Σ w exp(-α agreement), for an edge above 0."""
 
     def slope(alpha: float) -> float:
         return -float((w * agreement * np.exp(-alpha * agreement)).sum())
@@ -448,7 +448,7 @@ def step_with_smallest_z(w: np.ndarray, agreement: np.ndarray) -> float:
 
 
 def exponential_weights(logs: np.ndarray) -> Weights:
-    """exp(logs), normalised to sum to 1, without overflow or underflow of the largest."""
+    """Return exp(logs), normalised to sum to 1, without overflow or underflow of the largest."""
     largest = logs.max()
     w = np.exp(logs - largest)
     mass = float(w.sum())

@@ -206,7 +206,7 @@ Vote = TreeVote | LearnerVote
 
 # -------------------------------------------------------------- the codes
 def code_matrix(kind: str, n_classes: int, seed: int = 0) -> np.ndarray:
-    """The matrix (classes, columns) of a code, by its name.
+    """Return the matrix (classes, columns) of a code, by its name.
 
     >>> code_matrix("one-vs-rest", 3)
     array([[ 1, -1, -1],
@@ -235,7 +235,7 @@ def _all_pairs(n_classes: int) -> np.ndarray:
 
 
 def _every_column(n_classes: int) -> np.ndarray:
-    """All 2^(K-1) - 1 ways to split the classes in two, with the first class always at -1."""
+    """Return all 2^(K-1) - 1 ways to split the classes in two, with the first class always at -1."""
     numbers = np.arange(1, 2 ** (n_classes - 1))
     bits = numbers >> np.arange(n_classes - 1)[:, None] & 1
     other_classes = np.where(bits == 1, 1, -1)
@@ -243,7 +243,7 @@ def _every_column(n_classes: int) -> np.ndarray:
 
 
 def _random_code(n_classes: int, seed: int) -> np.ndarray:
-    """The random code of 10 log2(K) columns with the largest distance between its two closest classes."""
+    """Return the random code of 10 log2(K) columns in which the two closest classes differ most."""
     rng = np.random.RandomState(seed)
     columns = math.ceil(10 * math.log2(n_classes))
     best, best_distance = None, -1
@@ -259,7 +259,7 @@ def _random_code(n_classes: int, seed: int) -> np.ndarray:
 
 
 def _least_distance(matrix: np.ndarray) -> int:
-    """The number of columns in which the two closest classes differ."""
+    """Return the number of columns in which the two closest classes differ."""
     agreement = matrix.astype(int) @ matrix.T.astype(int)
     np.fill_diagonal(agreement, -matrix.shape[1])
     return int(matrix.shape[1] - agreement.max()) // 2
@@ -318,7 +318,7 @@ class VoteDecoder(LargestScore):
         return softmax(self.log_odds_factor * scores, axis=1)
 
     def margins(self, raw: np.ndarray, class_indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """The vote for the true class minus the largest other one, divided by the largest possible vote."""
+        """Return the vote for the true class minus the largest other one, by the largest possible vote."""
         largest = self.log_odds_factor * max(float(sizes.sum()), 1e-300)
         return lead_of_own_class(raw, class_indices) / largest
 
@@ -345,7 +345,7 @@ class CodeDecoder(LargestScore):
         return softmax(scores, axis=1)
 
     def margins(self, raw: np.ndarray, class_indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """The score of the true class minus the largest other one, divided by the largest possible gap.
+        """Return the score of the true class minus the largest other one, by the largest possible gap.
 
         The gap is largest if all columns agree with one line of the code and disagree with another. With one
         column and the exponential loss the margin is y f / Σ|α|.
@@ -359,7 +359,7 @@ Decoder = TwoClassDecoder | VoteDecoder | CodeDecoder
 
 
 def lead_of_own_class(scores: np.ndarray, class_indices: np.ndarray) -> np.ndarray:
-    """The score of each row's own class minus the largest score of the other classes."""
+    """Return the score of each row's own class minus the largest score of the other classes."""
     rows = np.arange(class_indices.size)
     own_score = scores[rows, class_indices]
     other_scores = scores.copy()

@@ -249,7 +249,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     def _cross_validate(
         self, folds: list[tuple[EncodedRows, EncodedRows]], encoder: TableEncoder
     ) -> LossHistory:
-        """The mean losses of the folds (training and validation rows), until they no longer fall."""
+        """Return the mean losses of the folds (training and validation rows), until they no longer fall."""
         steppers = [
             self._make_stepper(train, validation, self._loss, encoder, self._seed, None, threads=1)
             for train, validation in folds
@@ -274,7 +274,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return history
 
     def _mean_with_other_runs(self, terms: GradientTerms, rows: EncodedRows) -> GradientTerms:
-        """The mean of this run and of the other `n_runs` - 1, which have other seeds."""
+        """Return the mean of this run and of the other `n_runs` - 1, which have other seeds."""
         seeds = seeds_of_runs(self._seed, self.parameters_["n_runs"])[1:]
         if not seeds:
             return terms
@@ -295,7 +295,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return mean_of_runs([run for run in runs if isinstance(run, TreeTerms)])
 
     def _compute_validation_fingerprint(self, fit_rows: FitRows) -> int | None:
-        """The fingerprint of the validation set that early stopping uses; None without early stopping."""
+        """Return the fingerprint of the validation set that early stopping uses.
+
+        The result is None without early stopping.
+        """
         if fit_rows.validation is None or not self._stops_early():
             return None
         validation = fit_rows.validation
@@ -310,7 +313,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         fit_rows: FitRows,
         previous: GradientTerms | None,
     ) -> None:
-        """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
+        """Return the model: truncated to the best round, or fitted again to all rows.
+
+        With several runs, it is their mean.
+        """
         rows, best = fit_rows.train, start.history.best_round
         terms = terms_with_stopping = stepper.terms
         refits = best is not None and self.refit and fit_rows.validation_rows is not None
@@ -355,7 +361,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         score: Callable[[], float] | None = None,
         callbacks: Iterable[Callback] | None = None,
     ) -> GradientStepper | FinishedStepper:
-        """A stepper after these rounds, which go on from those of the checkpoint.
+        """Return a stepper after these rounds, which go on from those of the checkpoint.
 
         `name` is that of the run in the checkpoint. With callbacks, which may save the model, the model has
         the terms and the losses during the run.
@@ -410,7 +416,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return encoder, columns if native else as_indexable(X)
 
     def _fit_encoder(self, X: TrainingBatches) -> TableEncoder:
-        """An encoder for a table that is read in batches, for the same encoding as of the whole table."""
+        """Return an encoder for a table read in batches, for the same encoding as of the whole table."""
         options = {"categorical_features": self.categorical_features, "owner": type(self).__name__}
         if self.categorical_encoding == "levels":
             return X.fit_encoder(**options)
@@ -432,7 +438,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             )
 
     def _encode_all_levels(self, X: Any) -> tuple[TableEncoder, Any]:
-        """An encoder for target statistics, or the ordinary one if they are not used."""
+        """Return an encoder for target statistics, or the ordinary one if they are not used."""
         owner, categorical = type(self).__name__, self.categorical_features
         encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=categorical, max_categories=None, owner=owner
@@ -455,7 +461,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return check_sample_weight(sample_weight, n_rows, keep_scale=True)
 
     def _class_shares(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
-        """The share of each class in the weight of all rows; None without classes."""
+        """Return the share of each class in the weight of all rows; None without classes."""
         numbers = self._strata(target)
         if numbers is None:
             return None
@@ -507,7 +513,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         )
 
     def _take_rows(self, part: EncodedRows, row_numbers: np.ndarray) -> EncodedRows:
-        """The rows of a part that have these numbers."""
+        """Return the rows of a part that have these numbers."""
         take = take_rows if self.estimator is None else rows_of
         weight = part.weight[row_numbers] if part.weight.size else part.weight
         target = np.ascontiguousarray(part.target[:, row_numbers])
@@ -596,7 +602,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     def _training_statistics(
         self, train: EncodedRows, encoder: TableEncoder, terms: TreeTerms | None, threads: int
     ) -> TrainingStatistics | None:
-        """The target statistics of the training rows; None if the trees split on levels only."""
+        """Return the target statistics of the training rows; None if the trees split on levels only."""
         earlier_statistics = terms.statistics if terms else None
         if encoder.unseen_code != UNSEEN:
             return None
@@ -667,7 +673,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         }
 
     def _make_scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, fit_rows: FitRows) -> Any:
-        """A function that returns the score on the validation set; None to monitor the loss."""
+        """Return a function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None
         from sklearn.metrics import check_scoring
@@ -716,6 +722,6 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
 
 def seeds_of_runs(seed: int, runs: int) -> list[int]:
-    """A seed for each run; the first is the fit's own."""
+    """Return a seed for each run; the first is the fit's own."""
     others = np.random.SeedSequence(seed).generate_state(runs - 1)
     return [seed, *(int(other) for other in others)]

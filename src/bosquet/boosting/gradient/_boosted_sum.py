@@ -47,7 +47,7 @@ class BoostedSum:
     def _raw(
         self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
     ) -> np.ndarray:
-        """Raw predictions (rows, outputs), with the offset."""
+        """Return raw predictions (rows, outputs), with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
@@ -60,7 +60,7 @@ class BoostedSum:
     def _staged_raw(
         self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
     ) -> Iterator[np.ndarray]:
-        """Raw predictions after each round, with the offset."""
+        """Return raw predictions after each round, with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         threads = effective_threads(self.n_jobs)
@@ -113,7 +113,7 @@ class BoostedSum:
         scoring: str | Callable[..., float] | None = None,
         random_state: RandomState = None,
     ) -> np.ndarray:
-        """The importance of each feature.
+        """Return the importance of each feature.
 
         Parameters
         ----------

@@ -50,7 +50,7 @@ class LearnerTerms:
 
 
 def _predict(learner: Any, X: Any, round_: int) -> np.ndarray:
-    """One number per row; an error names the learner and its round."""
+    """Return one number per row; an error names the learner and its round."""
     try:
         return predicted_numbers(learner, X)
     except Exception as error:
@@ -137,7 +137,7 @@ class LearnerStepper:
         return learner.fit(X, residual)
 
     def _line_search(self, k: int, direction: np.ndarray, rows: np.ndarray | None) -> float:
-        """The step ≥ 0 at which the loss along `direction` stops decreasing.
+        """Return the step ≥ 0 at which the loss along `direction` stops decreasing.
 
         Doubling brackets the zero of the slope, and bisection finds it; the losses are convex along a line.
         """

@@ -312,7 +312,7 @@ def _check_runs(estimator: BaseGradientBoosting) -> None:
 
 
 def feature_share(value: Any, n_features: int) -> float:
-    """A value of `max_features` as a fraction of the features."""
+    """Return a value of `max_features` as a fraction of the features."""
     if isinstance(value, float):
         return value
     return resolve_max_features(value, n_features) / n_features
@@ -321,7 +321,7 @@ def feature_share(value: Any, n_features: int) -> float:
 def interaction_groups(
     constraint: Any, n_features: int, names: list[str] | None
 ) -> list[list[int]]:
-    """Sets of features that may occur together on a path; an empty list without a constraint.
+    """Return sets of features that may occur together on a path; an empty list without a constraint.
 
     As in scikit-learn, features that are in no set form a set of their own.
     """

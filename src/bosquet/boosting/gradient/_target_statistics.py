@@ -115,13 +115,13 @@ class TargetStatistics:
         )
 
     def _level_values(self, group: LevelSums) -> np.ndarray:
-        """The derived values of each level of a group, shape (levels, targets + 1)."""
+        """Return the derived values of each level of a group, shape (levels, targets + 1)."""
         mean = group.sums + self.strength * self.prior[:, None]
         mean /= group.weight + self.strength
         return np.vstack([mean, group.weight]).T.astype(np.float32, order="C")
 
     def tree_columns(self, columns: Columns, threads: int = 1) -> list[np.ndarray]:
-        """The columns of the trees for rows that are not training rows."""
+        """Return the columns of the trees for rows that are not training rows."""
         derived = self._tables.derive(columns, threads)
         return [*(columns[f] for f in self.kept_columns), *derived]
 
@@ -177,7 +177,7 @@ class TrainingStatistics:
         )
 
     def tree_columns(self, seed: int, version: int) -> list[np.ndarray]:
-        """The columns of the trees for the training rows, in one of the versions."""
+        """Return the columns of the trees for the training rows, in one of the versions."""
         derived = _core.held_out_statistics(
             *_numbers_and_sizes(self._numbered_groups), self.target, self.weight, self.prior, self.strength,
             FOLDS, seed, version, self.threads,
@@ -197,7 +197,7 @@ class TrainingStatistics:
         return LevelSums(group, keys, weight.astype(float), sums)
 
     def _gain_function(self, seed: int) -> Gains:
-        """A function of groups that returns the gain and the number of levels of each, on some rows."""
+        """Return a function of groups that returns gain and number of levels of each, on some rows."""
         measured_rows = slice(None, None, -(-self.target.shape[1] // MEASURED_ROWS))
         columns = take_rows(self.columns, measured_rows)
         weight = np.ascontiguousarray(self.weight[measured_rows])
@@ -223,7 +223,7 @@ def _numbers_and_sizes(numbered: Sequence[NumberedLevels]) -> tuple[list[np.ndar
 
 
 def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> list[Group]:
-    """Columns of many levels, and pairs with such a column: those that gain most over their columns.
+    """Return columns of many levels, and pairs with such a column: those that gain most over their columns.
 
     For a column of few levels, sets of levels are better: its means differ between the folds by nothing but
     noise. If no column has many levels, all categorical columns are used. `gains` returns how well each
@@ -260,7 +260,7 @@ def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> li
 
 
 def class_indicators(target: np.ndarray, classes: int) -> np.ndarray:
-    """Targets of the statistics of a classifier: one row per class, of the second class alone if two.
+    """Return targets of the statistics of a classifier: one row per class, of the second class alone if two.
 
     Of many classes only the most frequent ones have a statistic.
     """
@@ -272,7 +272,7 @@ def class_indicators(target: np.ndarray, classes: int) -> np.ndarray:
 
 
 def quantile_ranks(target: np.ndarray) -> np.ndarray:
-    """Targets of the statistics of a regressor: the rank of each value in [0, 1], equal for equal values.
+    """Return targets of a regressor's statistics: the rank of each value in [0, 1], equal for equal values.
 
     The mean rank of a level is not affected by outliers, and does not depend on the scale of the target.
     """
