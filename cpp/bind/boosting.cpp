@@ -26,7 +26,7 @@ BoostOptions options_of(const nb::dict& given) {
     bool depth_wise = false;
     options.take("depth_wise", depth_wise);
     grow.growth = depth_wise ? Growth::depth_wise : Growth::best_first;
-    options.take("max_leaf_nodes", grow.max_leaf_nodes, 1, 65'535);
+    options.take("max_leaf_nodes", grow.max_leaf_nodes, 1, kMaxLeaves);
     options.take("max_depth", grow.max_depth);
     options.take("min_samples_leaf", grow.min_samples_leaf, 0, kMaxRows);
     options.take("min_child_weight", grow.min_child_weight, 0, kLargest);

@@ -248,8 +248,8 @@ class SplitColumns {
     std::size_t add(const CartSplit& split) {
         feature_[size_] = split.feature;
         threshold_[size_] =
-            split.nominal ? std::numeric_limits<double>::quiet_NaN() : split.threshold;
-        if (split.nominal) {
+            split.categorical ? std::numeric_limits<double>::quiet_NaN() : split.threshold;
+        if (split.categorical) {
             nb::list codes;
             for (std::uint32_t code : split.left_codes) codes.append(code - 1);
             left_categories_[nb::int_(size_)] = codes;
@@ -365,9 +365,9 @@ std::shared_ptr<CodedTable> code_bins(nb::object data, const Bins& bins, const s
 }
 
 // A table of codes whose rows are appended in batches.
-class GrowingCodes {
+class CodedTableBuilder {
   public:
-    GrowingCodes(const Bins& bins, std::size_t rows, const std::string& folder) : bins_(bins) {
+    CodedTableBuilder(const Bins& bins, std::size_t rows, const std::string& folder) : bins_(bins) {
         check_at_most(rows, kMaxRows, "rows");
         table_ = std::make_shared<CodedTable>(CodedTable::of_bins(bins_.features, rows, folder));
     }
@@ -452,14 +452,15 @@ void bind_cart(nb::module_& module) {
         },
         nb::arg("bins"), nb::arg("rows"), "Return the bytes of a table of codes, one per bin.");
 
-    nb::class_<GrowingCodes>(module, "GrowingCodes",
-                             "A table of codes, one per bin, whose rows are appended in batches.")
+    nb::class_<CodedTableBuilder>(
+        module, "CodedTableBuilder",
+        "A table of codes, one per bin, whose rows are appended in batches.")
         .def(nb::init<const Bins&, std::size_t, const std::string&>(), nb::arg("bins"),
              nb::arg("rows"), nb::arg("folder") = "",
              "Create an empty table: in temporary files of the folder, in memory if it is empty.")
-        .def("append", &GrowingCodes::append, nb::arg("data"), nb::arg("isa"), nb::arg("threads"),
-             "Code the next rows.")
-        .def("finish", &GrowingCodes::finish, "Return the table after its last row.");
+        .def("append", &CodedTableBuilder::append, nb::arg("data"), nb::arg("isa"),
+             nb::arg("threads"), "Code the next rows.")
+        .def("finish", &CodedTableBuilder::finish, "Return the table after its last row.");
 
     nb::class_<CartTree>(module, "CartTree", "A tree with the statistics of its nodes.")
         .def("details", details,

@@ -164,9 +164,10 @@ std::shared_ptr<BinnedMatrix> bin_values(nb::object data, const Bins& bins, cons
 constexpr const char* kMatrix = "the matrix";
 
 // A matrix whose rows are appended in batches. A call that appends is not interrupted by another.
-class GrowingMatrix {
+class BinnedMatrixBuilder {
   public:
-    GrowingMatrix(const Bins& bins, std::size_t rows, bool has_columns, const std::string& folder)
+    BinnedMatrixBuilder(const Bins& bins, std::size_t rows, bool has_columns,
+                        const std::string& folder)
         : bins_(bins) {
         check_at_most(rows, kMaxRows, "rows");
         matrix_ =
@@ -215,7 +216,7 @@ std::uint32_t bin_of(const BinnedMatrix& matrix, std::size_t feature, std::size_
 void bind_data(nb::module_& module) {
     nb::class_<Bins>(
         module, "Bins",
-        "The bins of each column: edges of quantitative columns, categories of nominal ones.")
+        "The bins of each column: edges of quantitative columns, categories of categorical ones.")
         .def_prop_ro("n_features", [](const Bins& self) { return self.features.size(); })
         .def(
             "edges",
@@ -270,17 +271,17 @@ void bind_data(nb::module_& module) {
         "Return the bytes of a binned matrix without the copies of its features as columns, and "
         "the bytes of these copies.");
 
-    nb::class_<GrowingMatrix>(module, "GrowingMatrix",
-                              "A binned matrix whose rows are appended in batches.")
+    nb::class_<BinnedMatrixBuilder>(module, "BinnedMatrixBuilder",
+                                    "A binned matrix whose rows are appended in batches.")
         .def(nb::init<const Bins&, std::size_t, bool, const std::string&>(), nb::arg("bins"),
              nb::arg("rows"), nb::arg("has_columns"), nb::arg("folder"),
              "`has_columns` is whether features are stored as columns too, which makes splits "
              "faster. With a folder, the bins are in a temporary file there; with an empty string, "
              "in memory.")
-        .def("append", &GrowingMatrix::append, nb::arg("data"), nb::arg("isa"), nb::arg("threads"),
-             "Bin the next rows.")
-        .def("finish", &GrowingMatrix::finish, "Return the matrix after its last row.")
-        .def_prop_ro("filled_rows", &GrowingMatrix::filled_rows);
+        .def("append", &BinnedMatrixBuilder::append, nb::arg("data"), nb::arg("isa"),
+             nb::arg("threads"), "Bin the next rows.")
+        .def("finish", &BinnedMatrixBuilder::finish, "Return the matrix after its last row.")
+        .def_prop_ro("filled_rows", &BinnedMatrixBuilder::filled_rows);
 
     module.def("bin_table", bin_values, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
                nb::arg("threads"), "Replace the values of a table by the numbers of their bins.");

@@ -76,7 +76,7 @@ std::vector<Grid> grids_of(const Ensemble& ensemble, const std::vector<std::uint
                                  " occurs twice in features; pass one grid per feature");
         if (ensemble.categories[features[i]] > 0)
             throw InputError("feature " + std::to_string(features[i]) +
-                             " is nominal; grids need quantitative features");
+                             " is categorical; grids need quantitative features");
         bool ordered = std::is_sorted(points[i].begin(), points[i].end());
         bool numbers =
             std::none_of(points[i].begin(), points[i].end(), [](double x) { return x != x; });

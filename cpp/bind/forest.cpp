@@ -35,7 +35,7 @@ std::shared_ptr<Ensemble> with_hard_votes(const Ensemble& self,
     for (Tree& tree : votes->trees) {
         if (!self.vector_leaves) {
             for (Node& node : tree.nodes)
-                if (node.is_leaf()) node.number = node.number > 0.5 ? 1.0 : 0.0;
+                if (node.is_leaf()) node.set_leaf_value(node.leaf_value() > 0.5 ? 1.0 : 0.0);
             continue;
         }
         double* values = tree.leaf_values.data();
@@ -113,10 +113,11 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
                                   static_cast<float>(cover.data()[node_index])};
         if (feature.data()[node_index] < 0) {
             const double* values = value.data() + node_index * outputs;
-            node.number = values[0];
             if (self.vector_leaves) {
-                node.number = static_cast<double>(tree.leaf_values.size() / outputs);
+                node.set_vector_index(tree.leaf_values.size() / outputs);
                 tree.leaf_values.insert(tree.leaf_values.end(), values, values + outputs);
+            } else {
+                node.set_leaf_value(values[0]);
             }
             continue;
         }
@@ -128,24 +129,18 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
         node.left = static_cast<std::uint32_t>(left.data()[node_index]);
         node.tag = static_cast<std::uint32_t>(feature.data()[node_index]) |
                    (missing_left.data()[node_index] ? Node::kMissingLeft : 0);
-        node.number = threshold.data()[node_index];
+        node.set_threshold(threshold.data()[node_index]);
         if (left_categories[node_index].is_none()) continue;
-        node.tag |= Node::kCategorical;
-        auto begin = static_cast<std::uint32_t>(tree.category_words.size());
         auto codes = cast_to<std::vector<std::uint32_t>>(
             left_categories[node_index], "left_categories of node " + std::to_string(node_index),
             "None or a list of category codes");
-        for (std::uint32_t code : codes) {
+        for (std::uint32_t code : codes)
             if (code >= kMaxCategories)
                 throw InputError("category code " + std::to_string(code) + " of node " +
                                  std::to_string(node_index) +
                                  " is out of range; codes must be below " +
                                  std::to_string(kMaxCategories));
-            std::size_t word = begin + code / 32;
-            if (word >= tree.category_words.size()) tree.category_words.resize(word + 1);
-            tree.category_words[word] |= 1u << (code % 32);
-        }
-        node.put_set(begin, static_cast<std::uint32_t>(tree.category_words.size()) - begin);
+        tree.set_left_categories(node, codes);
     }
     // Only the new tree is checked: checking all trees on every call would take quadratic time.
     if (auto fault = find_fault(self, tree))

@@ -62,7 +62,7 @@ nb::dict traits_of(const LossTraits& loss) {
     result["parameter"] = nb::none();
     if (loss.has_parameter())
         result["parameter"] = nb::make_tuple(loss.parameter.low, loss.parameter.high);
-    result["curved"] = loss.curved;
+    result["uses_newton_steps"] = loss.uses_newton_steps;
     result["constant_hessian"] = loss.constant_hessian;
     return result;
 }
@@ -85,7 +85,7 @@ void bind_losses(nb::module_& module) {
         .def(nb::init<const std::string&, std::uint32_t, std::uint32_t, std::vector<double>>(),
              nb::arg("name"), nb::arg("outputs"), nb::arg("targets"), nb::arg("parameters"))
         .def_prop_ro("outputs", &Loss::outputs)
-        .def_prop_ro("curved", &Loss::curved)
+        .def_prop_ro("uses_newton_steps", &Loss::uses_newton_steps)
         .def(
             "start_round",
             [](Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {

@@ -88,7 +88,7 @@ class Search {
     // Locked while the threads are in use: another Python thread may call at the same time.
     std::mutex& in_use() { return in_use_; }
 
-    Stump best(DoubleArray target, DoubleArray weight, const std::string& name) {
+    Stump find_best(DoubleArray target, DoubleArray weight, const std::string& name) {
         StumpCriterion criterion = criterion_named(name);
         check_length(target.shape(0), rows(), "targets");
         check_length(weight.shape(0), rows(), "weights");
@@ -99,20 +99,20 @@ class Search {
                               [&](Range run, std::int64_t* response, std::int64_t* weights, int) {
                                   return quantised.fill(run, response, weights);
                               });
-        return finder_->best(criterion, quantised.scale()).stump;
+        return finder_->find_best(criterion, quantised.scale()).stump;
     }
 
-    Stump best_of_classes(ClassArray target, std::uint32_t classes, DoubleArray weight) {
+    Stump find_best_by_class(ClassArray target, std::uint32_t classes, DoubleArray weight) {
         check_at_most(classes, kMaxOutputs, "classes");
         check_length(target.shape(0), rows(), "targets");
         check_length(weight.shape(0), rows(), "weights");
         LongCall call;
         std::scoped_lock lock(in_use_);
-        return bosquet::best_of_classes(table(), team_, {target.data(), target.shape(0)}, classes,
-                                        span_of(weight));
+        return bosquet::find_best_by_class(table(), team_, {target.data(), target.shape(0)},
+                                           classes, span_of(weight));
     }
 
-    Stump best_of_signs(DoubleMatrix target, DoubleMatrix weight) {
+    Stump find_best_by_signs(DoubleMatrix target, DoubleMatrix weight) {
         check_length(target.shape(1), rows(), "targets");
         check_length(weight.shape(1), rows(), "weights");
         if (target.shape(0) != weight.shape(0))
@@ -122,9 +122,9 @@ class Search {
         LongCall call;
         std::scoped_lock lock(in_use_);
         std::size_t size = target.shape(0) * target.shape(1);
-        return bosquet::best_of_signs(table(), team_, {target.data(), size},
-                                      static_cast<std::uint32_t>(target.shape(0)),
-                                      {weight.data(), size});
+        return bosquet::find_best_by_signs(table(), team_, {target.data(), size},
+                                           static_cast<std::uint32_t>(target.shape(0)),
+                                           {weight.data(), size});
     }
 
   private:
@@ -208,7 +208,7 @@ void check_stump(const Stump& stump) {
 
 StumpState state_of(const Stump& stump) {
     return {stump.feature,
-            stump.nominal,
+            stump.categorical,
             stump.missing_left,
             stump.threshold,
             stump.left_categories,
@@ -225,7 +225,7 @@ Stump stump_of(const nb::tuple& given) {
     auto state =
         cast_to<StumpState>(given, "the state of a stump", "the tuple returned by __getstate__");
     Stump stump;
-    std::tie(stump.feature, stump.nominal, stump.missing_left, stump.threshold,
+    std::tie(stump.feature, stump.categorical, stump.missing_left, stump.threshold,
              stump.left_categories, stump.values, stump.criterion_value, stump.gain, stump.rows,
              stump.left_rows) = std::move(state);
     check_stump(stump);
@@ -290,7 +290,7 @@ class Boost {
 
   private:
     std::shared_ptr<Search> search_;
-    std::optional<StumpBoost> rounds_;
+    std::optional<StumpBooster> rounds_;
 };
 
 Table features_of(const BlockArray& block, std::size_t rows) {
@@ -310,8 +310,8 @@ Table features_of(const BlockArray& block, std::size_t rows) {
     return table;
 }
 
-Stump best_of_blocks(nb::object blocks, DoubleArray target, DoubleArray weight,
-                     const std::string& criterion, int threads, const std::string& isa) {
+Stump find_best_of_blocks(nb::object blocks, DoubleArray target, DoubleArray weight,
+                          const std::string& criterion, int threads, const std::string& isa) {
     check_length(weight.shape(0), target.shape(0), "weights");
     if (target.shape(0) == 0) throw InputError("target has no rows; at least one row is needed");
     check_at_most(target.shape(0), RowOrder::kRow, "rows");
@@ -341,8 +341,8 @@ void bind_stump_class(nb::module_& module) {
         .def_ro("feature", &Stump::feature, "Number of the feature; -1 for a constant stump.")
         .def_ro("threshold", &Stump::threshold, "Values <= threshold go left.")
         .def_ro("left_categories", &Stump::left_categories,
-                "Category codes of a nominal feature that go left.")
-        .def_ro("nominal", &Stump::nominal,
+                "Category codes of a categorical feature that go left.")
+        .def_ro("categorical", &Stump::categorical,
                 "Whether the split is on categories instead of a threshold.")
         .def_ro("missing_left", &Stump::missing_left, "Whether missing values go left.")
         .def_prop_ro("values", values_of, nb::rv_policy::move,
@@ -377,17 +377,19 @@ void bind_stump(nb::module_& module) {
              "If bins is None, every threshold between two distinct values is searched.")
         .def_prop_ro("n_rows", &Search::rows)
         .def_prop_ro("n_features", [](const Search& self) { return self.table().features(); })
-        .def("best", &Search::best, nb::arg("target"), nb::arg("weight"), nb::arg("criterion"),
+        .def("find_best", &Search::find_best, nb::arg("target"), nb::arg("weight"),
+             nb::arg("criterion"),
              "Return the stump that minimises the weighted 'error' or 'exponential' loss for "
              "targets -1 and 1, or the weighted 'squared' error for any targets.")
-        .def("best_of_classes", &Search::best_of_classes, nb::arg("target"), nb::arg("n_classes"),
-             nb::arg("weight"),
+        .def("find_best_by_class", &Search::find_best_by_class, nb::arg("target"),
+             nb::arg("n_classes"), nb::arg("weight"),
              "Return the stump with one class per side that minimises the weighted 0-1 error.")
-        .def("best_of_signs", &Search::best_of_signs, nb::arg("target"), nb::arg("weight"),
+        .def("find_best_by_signs", &Search::find_best_by_signs, nb::arg("target"),
+             nb::arg("weight"),
              "Return the best stump with a sign per class on each side. Arrays have shape "
              "(n_classes, n_rows).");
 
-    nb::class_<Boost>(module, "StumpBoost",
+    nb::class_<Boost>(module, "StumpBooster",
                       "Boosting on stumps for two classes, one round per call.")
         .def(nb::init<std::shared_ptr<Search>, DoubleArray, DoubleArray, const std::string&,
                       double>(),
@@ -403,8 +405,8 @@ void bind_stump(nb::module_& module) {
              "Return the distribution over the rows for the next round.");
 
     module.def(
-        "best_of_blocks", best_of_blocks, nb::arg("blocks"), nb::arg("target"), nb::arg("weight"),
-        nb::arg("criterion"), nb::arg("threads") = 1, nb::arg("isa") = "auto",
+        "find_best_of_blocks", find_best_of_blocks, nb::arg("blocks"), nb::arg("target"),
+        nb::arg("weight"), nb::arg("criterion"), nb::arg("threads") = 1, nb::arg("isa") = "auto",
         "Return the best stump over features that are given lazily: an iterable of pairs (number "
         "of the first feature, floats of shape (n_features, n_rows)). No block is kept in memory.");
 }

@@ -226,7 +226,7 @@ nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
     out["threshold"] = by_node<double>(tree, [&](std::size_t node_index) {
         return node(node_index).is_leaf() || node(node_index).categorical()
                    ? kNone
-                   : node(node_index).number;
+                   : node(node_index).threshold();
     });
     out["left"] =
         by_node<std::int32_t>(tree, [&](std::size_t node_index) { return child(node_index, 0); });

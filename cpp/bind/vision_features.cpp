@@ -16,9 +16,9 @@
 #include "bind/long_call.hpp"
 #include "parallel/team.hpp"
 #include "vision/features.hpp"
+#include "vision/haar_search.hpp"
 #include "vision/integral.hpp"
 #include "vision/planes.hpp"
-#include "vision/search.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;
@@ -169,15 +169,15 @@ class ThreadedSearch {
     std::size_t rows() const { return search_->rows(); }
     std::size_t features() const { return search_->features(); }
 
-    std::tuple<std::size_t, float, double, double, double, double> best(DoubleArray weight,
-                                                                        const std::string& name) {
+    std::tuple<std::size_t, float, double, double, double, double> find_best(
+        DoubleArray weight, const std::string& name) {
         StumpCriterion criterion = criterion_of(name);
         check_length(weight.shape(0), rows(), "weights", "window");
         HaarStump stump;
         {
             LongCall call;
             std::scoped_lock lock(in_use_);
-            stump = search_->best({weight.data(), weight.shape(0)}, criterion);
+            stump = search_->find_best({weight.data(), weight.shape(0)}, criterion);
         }
         return {stump.feature, stump.threshold,       stump.left,
                 stump.right,   stump.criterion_value, stump.gain};
@@ -224,7 +224,7 @@ void bind_vision_features(nb::module_& module) {
         .def_prop_ro("n_features", &ThreadedSearch::features)
         .def_prop_ro("n_kept", &ThreadedSearch::kept,
                      "Number of features whose codes are kept in memory.")
-        .def("best", &ThreadedSearch::best, nb::arg("weight"), nb::arg("criterion"),
+        .def("find_best", &ThreadedSearch::find_best, nb::arg("weight"), nb::arg("criterion"),
              "Return feature, threshold, prediction below the threshold, prediction from the "
              "threshold on, criterion value and gain of the stump that minimises 'error', "
              "'exponential' or 'squared' loss.")

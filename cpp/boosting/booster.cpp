@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -30,7 +31,7 @@ double Booster::mean_loss(const FitData& fit_data) {
     LossData data = fit_data.loss_data();
     if (losses_.size() < data.rows) losses_ = Buffer<double>(data.rows);
     team_->run(block_count(data.rows), [&](std::size_t index, int) {
-        Range range = block(data.rows, index);
+        Range range = block_range(data.rows, index);
         loss_.values(data, range, isa_, losses_.data() + range.begin);
     });
     return data.sum([&](std::size_t i) { return losses_[i]; }) / data.total_weight();
@@ -71,7 +72,7 @@ void Booster::compute_gradients(std::span<const GradientPair> custom_gradients) 
     std::size_t parts = output_parts(data.rows);
     std::vector<GradientRange> worker_ranges(team_->size() * loss_.outputs());
     team_->run(parts, [&](std::size_t index, int worker) {
-        Range range = part_of(data.rows, parts, index);
+        Range range = even_range(data.rows, parts, index);
         if (custom_gradients.empty()) {
             loss_.gradients(data, range, isa_, pairs_.data());
         } else {
@@ -112,7 +113,7 @@ GradientRange Booster::range_of(const GradientPair* pairs) const {
     std::size_t rows = train_->rows();
     std::vector<GradientRange> ranges(team_->size());
     team_->run(block_count(rows), [&](std::size_t index, int worker) {
-        Range range = block(rows, index);
+        Range range = block_range(rows, index);
         ranges[worker].include(
             select_quantise_kernels(isa_).range(pairs + range.begin, range.size()));
     });
@@ -128,7 +129,7 @@ GradientScale Booster::scale_of(const GradientPair* pairs, const GradientRange& 
     FixedUnit h_unit = fixed_unit(range.largest_h(), all_rows);
     std::vector<GradientMultiples> sums(team_->size());
     team_->run(block_count(rows), [&](std::size_t index, int worker) {
-        Range part = block(rows, index);
+        Range part = block_range(rows, index);
         GradientMultiples sum = select_quantise_kernels(isa_).sums(
             pairs + part.begin, part.size(), g_unit.per_unit, h_unit.per_unit);
         sums[worker].absolute_g += sum.absolute_g;
@@ -153,7 +154,7 @@ double Booster::sum_squared_gradients(const GradientPair* pairs, const GradientR
     FixedUnit unit = fixed_unit(largest * largest, train_->all_rows());
     std::vector<std::int64_t> sums(team_->size());
     team_->run(block_count(rows), [&](std::size_t index, int worker) {
-        Range part = block(rows, index);
+        Range part = block_range(rows, index);
         sums[worker] += select_quantise_kernels(isa_).squared_gradients(pairs + part.begin,
                                                                         part.size(), unit.per_unit);
     });
@@ -165,7 +166,7 @@ GradientScale Booster::quantise(const GradientPair* pairs, const GradientRange& 
     std::size_t rows = train_->rows();
     GradientScale scale = scale_of(pairs, range);
     team_->run(block_count(rows), [&](std::size_t index, int) {
-        Range part = block(rows, index);
+        Range part = block_range(rows, index);
         select_quantise_kernels(isa_).quantise(pairs + part.begin, part.size(),
                                                1 / scale.gradient_unit, 1 / scale.hessian_unit,
                                                packed_.data() + part.begin);
@@ -194,7 +195,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
         {
             Stopwatch watch(timings_.gradient);
             const GradientPair* pairs =
-                ensemble.vector_leaves ? mixed_gradients() : split_gradients(k);
+                ensemble.vector_leaves ? mix_gradients() : split_gradients(k);
             bool of_output = pairs == pairs_.data() + k * rows;
             scale = quantise(pairs, of_output ? ranges_[k] : range_of(pairs));
         }
@@ -212,7 +213,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
             Stopwatch watch(timings_.leaves);
             assign_leaves(grown);
             for (std::uint32_t output = first; output < last; ++output)
-                values.push_back(shrunken_values(grown, output, leaf_values));
+                values.push_back(compute_shrunken_values(grown, output, leaf_values));
             store_values(values, ensemble.vector_leaves, grown);
         }
         {
@@ -226,7 +227,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
                 validation_leaf_ = Buffer<std::uint16_t>(validation->rows());
             Router router(grown, validation->matrix(), leaf_of_node_, isa_);
             team_->run(block_count(validation->rows()), [&](std::size_t index, int) {
-                router.route(block(validation->rows(), index), validation_leaf_.data());
+                router.route(block_range(validation->rows(), index), validation_leaf_.data());
             });
             for (std::uint32_t output = first; output < last; ++output)
                 update(values[output - first], validation_leaf_.data(), validation->raw(output),
@@ -250,13 +251,13 @@ const GradientPair* Booster::split_gradients(std::uint32_t output) const {
 // outputs, each with a random sign. For classes, such a tree separates one random group of classes
 // from the others, and every round draws another group. This needs one histogram instead of one per
 // output.
-const GradientPair* Booster::mixed_gradients() {
+const GradientPair* Booster::mix_gradients() {
     std::size_t rows = train_->rows();
     if (mixed_pairs_.size() != rows) mixed_pairs_ = Buffer<GradientPair>(rows);
     std::vector<float> signs = draw_signs();
     std::size_t parts = output_parts(rows);
     team_->run(parts, [&](std::size_t index, int) {
-        Range range = part_of(rows, parts, index);
+        Range range = even_range(rows, parts, index);
         std::fill_n(mixed_pairs_.data() + range.begin, range.size(), GradientPair{});
         for (std::uint32_t k = 0; k < signs.size(); ++k) {
             const GradientPair* pairs = split_gradients(k);
@@ -298,7 +299,7 @@ void Booster::assign_leaves(const GrownTree& grown) {
     if (options_.subsample < 1 || train_->versions() > 1) {
         Router router(grown, train_->matrix(), leaf_of_node_, isa_);
         team_->run(block_count(rows), [&](std::size_t index, int) {
-            router.route(block(rows, index), leaf_of_row_.data());
+            router.route(block_range(rows, index), leaf_of_row_.data());
         });
         return;
     }
@@ -320,10 +321,10 @@ double Booster::clip_to_step(double value) const {
 }
 
 // The values of the leaves for one output, multiplied by the learning rate.
-std::vector<double> Booster::shrunken_values(GrownTree& grown, std::uint32_t output,
-                                             const LeafValues& leaf_values) {
-    std::vector<double> values =
-        options_.newton ? newton_values(grown, output) : exact_values(grown, output, leaf_values);
+std::vector<double> Booster::compute_shrunken_values(GrownTree& grown, std::uint32_t output,
+                                                     const LeafValues& leaf_values) {
+    std::vector<double> values = options_.newton ? compute_newton_values(grown, output)
+                                                 : compute_exact_values(grown, output, leaf_values);
     for (std::size_t leaf = 0; leaf < values.size(); ++leaf) {
         const ValueBounds& bounds = grown.leaves[leaf].bounds;
         values[leaf] = std::clamp(clip_to_step(values[leaf]), bounds.lower, bounds.upper);
@@ -340,7 +341,10 @@ void Booster::store_values(const std::vector<std::vector<double>>& values, bool 
                            GrownTree& grown) const {
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
         std::uint32_t node = grown.leaves[leaf].node;
-        grown.tree.nodes[node].number = vector_leaves ? static_cast<double>(leaf) : values[0][leaf];
+        if (vector_leaves)
+            grown.tree.nodes[node].set_vector_index(leaf);
+        else
+            grown.tree.nodes[node].set_leaf_value(values[0][leaf]);
         for (std::size_t k = 0; vector_leaves && k < values.size(); ++k)
             grown.tree.leaf_values.push_back(values[k][leaf]);
         grown.tree.stats[node].cover = static_cast<float>(leaf_rows_[leaf]);
@@ -357,7 +361,7 @@ std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves, const Gra
     std::span<const std::uint32_t> drawn = sampler_.rows();
     std::vector<std::vector<LeafSum>> worker_sums(team_->size());
     team_->run(block_count(rows), [&](std::size_t index, int worker) {
-        Range range = block(rows, index);
+        Range range = block_range(rows, index);
         std::vector<LeafSum>& sums = worker_sums[worker];
         sums.resize(leaves);
         auto add = [&](std::size_t row) {
@@ -381,12 +385,15 @@ std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves, const Gra
             totals[leaf].h += sums[leaf].h;
             totals[leaf].rows += sums[leaf].rows;
         }
+    // The reducer reads the sums as one array.
+    static_assert(std::is_standard_layout_v<LeafSum> &&
+                  sizeof(LeafSum) == 3 * sizeof(std::int64_t));
     train_->part().reducer->add({&totals[0].g, 3 * leaves});
     return totals;
 }
 
 // Computes -G / (H + l2) from the gradients before their conversion to integers.
-std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
+std::vector<double> Booster::compute_newton_values(const GrownTree& grown, std::uint32_t output) {
     std::size_t leaves = grown.leaves.size();
     const GradientPair* pairs = pairs_.data() + output * train_->rows();
     const GradientRange& range = ranges_[output];
@@ -403,10 +410,10 @@ std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t
     return values;
 }
 
-std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output,
-                                          const LeafValues& leaf_values) {
+std::vector<double> Booster::compute_exact_values(GrownTree& grown, std::uint32_t output,
+                                                  const LeafValues& leaf_values) {
     std::size_t leaves = grown.leaves.size();
-    std::vector<std::vector<std::uint32_t>> members = leaf_members(grown);
+    std::vector<std::vector<std::uint32_t>> members = list_leaf_members(grown);
     std::vector<std::int64_t> counts;
     for (const auto& rows : members) counts.push_back(static_cast<std::int64_t>(rows.size()));
     train_->part().reducer->add(counts);
@@ -427,7 +434,7 @@ std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output
 // The rows on which the minimiser of a leaf is computed: the rows drawn for the tree, or all rows
 // if they were drawn with unequal probabilities, because the minimiser of the drawn rows would be
 // biased.
-std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& grown) const {
+std::vector<std::vector<std::uint32_t>> Booster::list_leaf_members(const GrownTree& grown) const {
     std::vector<std::vector<std::uint32_t>> members(grown.leaves.size());
     bool sampled = options_.subsample < 1, by_gradient = sampled && options_.gradient_sampling;
     bool routed = train_->versions() > 1;  // the leaves of the rows are not those of growing
@@ -495,7 +502,7 @@ void Booster::set_cover(GrownTree& grown) const {
 void Booster::update(const std::vector<double>& values, const std::uint16_t* leaf_of_row,
                      double* raw, std::size_t rows) const {
     team_->run(block_count(rows), [&](std::size_t index, int) {
-        Range range = block(rows, index);
+        Range range = block_range(rows, index);
         for (std::size_t row = range.begin; row < range.end; ++row)
             raw[row] += values[leaf_of_row[row]];
     });

@@ -68,12 +68,12 @@ class Booster {
     double sum_squared_gradients(const GradientPair* pairs, const GradientRange& range) const;
     GradientScale quantise(const GradientPair* pairs, const GradientRange& range);
     const GradientPair* split_gradients(std::uint32_t output) const;
-    const GradientPair* mixed_gradients();
+    const GradientPair* mix_gradients();
     std::vector<float> draw_signs() const;
     void assign_leaves(const GrownTree& grown);
     double clip_to_step(double value) const;  // clips to [-max_delta_step, max_delta_step]
-    std::vector<double> shrunken_values(GrownTree& grown, std::uint32_t output,
-                                        const LeafValues& leaf_values);
+    std::vector<double> compute_shrunken_values(GrownTree& grown, std::uint32_t output,
+                                                const LeafValues& leaf_values);
     void store_values(const std::vector<std::vector<double>>& values, bool vector_leaves,
                       GrownTree& grown) const;
     // Sums over the rows of a leaf, in multiples of the units of g and h.
@@ -82,10 +82,10 @@ class Booster {
     };
     std::vector<LeafSum> sum_by_leaf(std::size_t leaves, const GradientPair* pairs,
                                      FixedUnit g_unit, FixedUnit h_unit) const;
-    std::vector<double> newton_values(const GrownTree& grown, std::uint32_t output);
-    std::vector<double> exact_values(GrownTree& grown, std::uint32_t output,
-                                     const LeafValues& leaf_values);
-    std::vector<std::vector<std::uint32_t>> leaf_members(const GrownTree& grown) const;
+    std::vector<double> compute_newton_values(const GrownTree& grown, std::uint32_t output);
+    std::vector<double> compute_exact_values(GrownTree& grown, std::uint32_t output,
+                                             const LeafValues& leaf_values);
+    std::vector<std::vector<std::uint32_t>> list_leaf_members(const GrownTree& grown) const;
     void bound_by_minimisers(GrownTree& grown,
                              const std::vector<std::vector<std::uint32_t>>& members,
                              std::uint32_t output) const;
@@ -104,7 +104,7 @@ class Booster {
     Buffer<GradientPair> pairs_;
     std::vector<GradientRange> ranges_;  // of pairs_, by output
     Buffer<GradientPair> mixed_pairs_;   // only with vector leaves
-    Buffer<Packed> packed_;
+    Buffer<PackedGradient> packed_;
     RowSampler sampler_;
     Buffer<std::uint16_t> leaf_of_row_;
     Buffer<std::uint16_t> validation_leaf_;

@@ -12,7 +12,7 @@
 
 #include "base/isa.hpp"
 #include "grow/kernels.hpp"
-#include "grow/split.hpp"
+#include "grow/split_finder.hpp"
 #include "losses/kernels.hpp"
 
 namespace bosquet {
@@ -43,7 +43,7 @@ struct QuantiseKernels {
     std::int64_t (*squared_gradients)(const GradientPair* pairs, std::size_t count,
                                       double per_unit);
     void (*quantise)(const GradientPair* pairs, std::size_t count, double per_gradient,
-                     double per_hessian, Packed* out);
+                     double per_hessian, PackedGradient* out);
 };
 BOSQUET_DECLARE_KERNELS(QuantiseKernels, quantise_kernels)
 

@@ -38,7 +38,7 @@ std::int64_t squared_gradients(const GradientPair* pairs, std::size_t count, dou
 }
 
 void quantise(const GradientPair* __restrict pairs, std::size_t count, double per_gradient,
-              double per_hessian, Packed* __restrict out) {
+              double per_hessian, PackedGradient* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
         std::int64_t g = to_multiple(pairs[i].g, per_gradient);
         std::int64_t h = to_multiple(pairs[i].h, per_hessian);

@@ -51,7 +51,7 @@ void RowSampler::collect_rows(std::size_t rows, Team& team, IsKept is_kept) {
     // The rows of each block are first written to the start of the block, then moved together.
     std::vector<std::size_t> counts(block_count(rows));
     team.run(counts.size(), [&](std::size_t index, int) {
-        Range range = block(rows, index);
+        Range range = block_range(rows, index);
         std::uint32_t* out = rows_.data() + range.begin;
         std::size_t count = 0;
         for (std::size_t row = range.begin; row < range.end; ++row) {
@@ -62,7 +62,7 @@ void RowSampler::collect_rows(std::size_t rows, Team& team, IsKept is_kept) {
     });
     count_ = 0;
     for (std::size_t index = 0; index < counts.size(); ++index) {
-        const std::uint32_t* from = rows_.data() + block(rows, index).begin;
+        const std::uint32_t* from = rows_.data() + block_range(rows, index).begin;
         std::copy(from, from + counts[index], rows_.data() + count_);
         count_ += counts[index];
     }
@@ -102,7 +102,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const Gra
     FixedUnit unit = fixed_unit(largest_h * largest_h, part.all_rows * outputs);
     std::vector<std::int64_t> totals(team.size());
     team.run(block_count(rows), [&](std::size_t index, int worker) {
-        Range range = block(rows, index);
+        Range range = block_range(rows, index);
         for (std::uint32_t k = 0; k < outputs; ++k)
             for (std::size_t row = range.begin; row < range.end; ++row) {
                 double h = pairs[k * rows + row].h;
@@ -118,7 +118,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const Gra
     std::vector<std::vector<std::int64_t>> counts(workers);
     team.run(block_count(rows), [&](std::size_t index, int worker) {
         if (counts[worker].empty()) counts[worker].resize(kLengthBins);
-        Range range = block(rows, index);
+        Range range = block_range(rows, index);
         for (std::size_t row = range.begin; row < range.end; ++row) {
             double sum = floor;
             for (std::uint32_t k = 0; k < outputs; ++k) {

@@ -83,14 +83,14 @@ class BagRows {
     void mark_sides(const RowRange& node, const CodedColumn& column, const CartSplit& split) {
         sides_.resize(node.count);
         const std::uint32_t* rows = rows_.data() + node.begin;
-        if (!split.nominal && column.is_narrow()) {
+        if (!split.categorical && column.is_narrow()) {
             // A missing value has code 0; subtracting 1 makes it the largest code.
             const std::uint8_t* codes = column.narrow.data();
             std::uint8_t shift = split.missing_left ? 0 : 1;
             auto bound = static_cast<std::uint8_t>(split.last - shift);
             for (std::size_t i = 0; i < node.count; ++i)
                 sides_[i] = static_cast<std::uint8_t>(codes[rows[i]] - shift) <= bound;
-        } else if (!split.nominal) {
+        } else if (!split.categorical) {
             const std::uint32_t* codes = column.wide.data();
             std::uint32_t shift = split.missing_left ? 0 : 1, bound = split.last - shift;
             for (std::size_t i = 0; i < node.count; ++i)

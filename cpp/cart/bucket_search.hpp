@@ -31,8 +31,8 @@ class BucketSearch {
 
     // Sets the split to the best threshold, unless no threshold is as good as `floor`. Returns
     // false if this search does not apply: values are missing, or all are in one bucket.
-    bool best_split(const CodedColumn& column, const NodeRows<Item>& node,
-                    std::span<const double> all, double floor, CartSplit& split) {
+    bool find_best_split(const CodedColumn& column, const NodeRows<Item>& node,
+                         std::span<const double> all, double floor, CartSplit& split) {
         total_weight_ = all[0];
         total_sum_ = all[1];
         shift_ = 0;

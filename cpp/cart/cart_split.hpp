@@ -17,12 +17,12 @@ struct CartSplit {
     double threshold = 0;    // quantitative: the same as a value of the column
     bool missing_left = false;
     bool saw_missing = false;  // if false, missing values go to the heavier child
-    bool nominal = false;
-    std::vector<std::uint32_t> left_codes;  // nominal: ascending, without 0
+    bool categorical = false;
+    std::vector<std::uint32_t> left_codes;  // categorical: ascending, without 0
 
     bool goes_left(std::uint32_t code) const {
         if (code == 0) return missing_left;
-        if (!nominal) return code <= last;
+        if (!categorical) return code <= last;
         return std::binary_search(left_codes.begin(), left_codes.end(), code);
     }
     bool found() const { return gain > -std::numeric_limits<double>::infinity(); }

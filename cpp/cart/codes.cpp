@@ -74,7 +74,7 @@ CodedColumn code_values(const Column& source, std::size_t rows) {
     items.reserve(rows);
     std::vector<double> block(kBlockRows);
     for (std::size_t index = 0; index < block_count(rows); ++index) {
-        Range range = bosquet::block(rows, index);
+        Range range = bosquet::block_range(rows, index);
         read_column(source, range.begin, range.size(), block.data());
         for (std::size_t i = 0; i < range.size(); ++i)
             if (!std::isnan(block[i]))
@@ -109,7 +109,7 @@ void put_categories(CodedColumn& column, const Column& source, std::size_t count
 
 CodedColumn code_categories(const Column& source, std::size_t rows, std::uint32_t categories) {
     CodedColumn column;
-    column.nominal = true;
+    column.categorical = true;
     column.codes = categories + 1;
     allocate(column, rows);
     put_categories(column, source, rows, 0);
@@ -168,7 +168,7 @@ CodedTable CodedTable::of_bins(std::span<const FeatureBins> bins, std::size_t ro
     coded.columns.resize(bins.size());
     for (std::size_t f = 0; f < bins.size(); ++f) {
         CodedColumn& column = coded.columns[f];
-        column.nominal = bins[f].categorical;
+        column.categorical = bins[f].categorical;
         column.edges = bins[f].edges;
         column.codes = bins[f].bins();
         allocate(column, rows, folder);
@@ -181,14 +181,14 @@ void CodedTable::append(const Table& batch, std::span<const FeatureBins> bins,
     const BinKernels& kernels = select_bin_kernels(isa);
     team.run(columns.size(), [&](std::size_t f, int) {
         CodedColumn& column = columns[f];
-        if (column.nominal) {
+        if (column.categorical) {
             put_categories(column, batch.columns[f], batch.rows, first_row);
             return;
         }
         ColumnBinner binner(bins[f]);
         std::vector<double> scratch(kBlockRows);
         for (std::size_t index = 0; index < block_count(batch.rows); ++index) {
-            Range range = block(batch.rows, index);
+            Range range = block_range(batch.rows, index);
             binner.bin(batch.columns[f], range.begin, range.size(), kernels, scratch.data(),
                        column.narrow.data() + first_row + range.begin, nullptr);
         }

@@ -15,17 +15,17 @@
 namespace bosquet {
 
 // Code 0 is a missing value. A quantitative column has one code per distinct value (exact) or per
-// bin (histogram). A nominal column has code 1 + c for category c. Up to 256 codes are stored in
-// one byte each.
+// bin (histogram). A categorical column has code 1 + c for category c. Up to 256 codes are stored
+// in one byte each.
 struct CodedColumn {
-    bool nominal = false;
+    bool categorical = false;
     std::uint32_t codes = 1;     // number of codes, including 0
     std::vector<double> values;  // exact: the values of codes 1, 2, ...
     std::vector<double> edges;   // histogram: the edges between codes 1 and 2, 2 and 3, ...
     Buffer<std::uint8_t> narrow;
     Buffer<std::uint32_t> wide;
 
-    std::uint32_t categories() const { return nominal ? codes - 1 : 0; }
+    std::uint32_t categories() const { return categorical ? codes - 1 : 0; }
     bool is_narrow() const { return codes <= 256; }
     std::size_t bytes_per_row() const { return is_narrow() ? 1 : 4; }
     std::uint32_t code(std::size_t row) const { return is_narrow() ? narrow[row] : wide[row]; }

@@ -10,8 +10,8 @@
 #include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "cart/bag_rows.hpp"
+#include "cart/cart_search.hpp"
 #include "cart/node_values.hpp"
-#include "cart/search.hpp"
 #include "cart/surrogates.hpp"
 
 namespace bosquet {
@@ -168,7 +168,7 @@ class TypedGrower final : public CartGrower {
             team_->run(all_columns, [&](std::size_t i, int worker) {
                 bool constant;
                 splits[i] =
-                    searches_[worker].best_split(features_[i], view, floors[worker], constant);
+                    searches_[worker].find_best_split(features_[i], view, floors[worker], constant);
                 raise_floor(floors[worker], splits[i]);
             });
             for (CartSplit& split : splits) consider(std::move(split));
@@ -186,7 +186,7 @@ class TypedGrower final : public CartGrower {
                 swaps_.push_back(j);
             }
             bool constant;
-            CartSplit split = searches_[0].best_split(features_[i], view, floor, constant);
+            CartSplit split = searches_[0].find_best_split(features_[i], view, floor, constant);
             any_varying = any_varying || !constant;
             raise_floor(floor, split);
             consider(std::move(split));
@@ -270,18 +270,10 @@ class TypedGrower final : public CartGrower {
         tree_node.left = left;
         tree_node.tag =
             node.split.feature | (node.split.missing_left ? bosquet::Node::kMissingLeft : 0);
-        if (column.nominal) {
-            tree_node.tag |= bosquet::Node::kCategorical;
-            std::vector<std::uint32_t>& words = out_.tree.category_words;
-            auto begin = static_cast<std::uint32_t>(words.size());
-            std::uint32_t count =
-                node.split.left_codes.empty() ? 0 : (node.split.left_codes.back() - 1) / 32 + 1;
-            words.resize(begin + count);
-            for (std::uint32_t code : node.split.left_codes)
-                words[begin + (code - 1) / 32] |= 1u << ((code - 1) % 32);
-            tree_node.put_set(begin, count);
+        if (column.categorical) {
+            out_.tree.set_left_categories(tree_node, categories_of_bins(node.split.left_codes));
         } else {
-            tree_node.number = node.split.threshold;
+            tree_node.set_threshold(node.split.threshold);
         }
         out_.tree.stats[node.index] = {NodeStats::finite(node.gain),
                                        static_cast<float>(weight(node))};
@@ -292,12 +284,9 @@ class TypedGrower final : public CartGrower {
     void set_child_bounds(const OpenNode& node, OpenNode* children) const {
         if constexpr (Sums::kPair) {
             if (options_->monotone.empty() || options_->monotone[node.split.feature] == 0) return;
-            double left = children[0].sums[1] / children[0].sums[0];
-            double right = children[1].sums[1] / children[1].sums[0];
-            double middle = (left + right) / 2;
-            bool increasing = options_->monotone[node.split.feature] > 0;
-            children[increasing ? 0 : 1].bounds.upper = middle;
-            children[increasing ? 1 : 0].bounds.lower = middle;
+            bound_children(
+                options_->monotone[node.split.feature], children[0].sums[1] / children[0].sums[0],
+                children[1].sums[1] / children[1].sums[0], children[0].bounds, children[1].bounds);
         }
     }
 
@@ -307,10 +296,10 @@ class TypedGrower final : public CartGrower {
         out_.tree.stats[node.index].cover = static_cast<float>(weight(node));
         std::uint32_t outputs = values_.outputs();
         if (outputs == 1) {
-            leaf.number = values_.value(node.rows, node.sums, node.bounds);
+            leaf.set_leaf_value(values_.value(node.rows, node.sums, node.bounds));
         } else {
             std::size_t begin = out_.tree.leaf_values.size();
-            leaf.number = static_cast<double>(begin / outputs);
+            leaf.set_vector_index(begin / outputs);
             out_.tree.leaf_values.resize(begin + outputs);
             values_.put_values(node.sums, out_.tree.leaf_values.data() + begin);
         }

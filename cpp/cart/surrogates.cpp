@@ -28,7 +28,7 @@ std::vector<Surrogate> SurrogateSearch::find(const CartSplit& primary, const std
         if (f == primary.feature) continue;
         check_interrupt(8 * count);
         Surrogate surrogate =
-            best_on(f, {known_rows_.data(), known_items_.data(), known_rows_.size()});
+            find_best_on(f, {known_rows_.data(), known_items_.data(), known_rows_.size()});
         surrogate.agreement /= all;
         if (surrogate.split.found() && surrogate.agreement > baseline)
             found.push_back(std::move(surrogate));
@@ -42,21 +42,21 @@ std::vector<Surrogate> SurrogateSearch::find(const CartSplit& primary, const std
 
 // Finds the split that sends the most weight the same way. Rows whose own value is missing do not
 // count as agreeing.
-Surrogate SurrogateSearch::best_on(std::uint32_t feature,
-                                   const NodeRows<Pairs::Item>& rows_with_value) {
+Surrogate SurrogateSearch::find_best_on(std::uint32_t feature,
+                                        const NodeRows<Pairs::Item>& rows_with_value) {
     const CodedColumn& column = table_->columns[feature];
     code_sums_.collect(column, rows_with_value, false);
     Surrogate best;
     std::size_t first_present = code_sums_.has_missing() ? 1 : 0;
     if (code_sums_.size() - first_present < 2) return best;
     best.split.feature = feature;
-    best.split.nominal = column.nominal;
+    best.split.categorical = column.categorical;
     double all = 0, all_left = 0;
     for (std::size_t i = first_present; i < code_sums_.size(); ++i) {
         all += code_sums_.sums_of_entry(i)[0];
         all_left += code_sums_.sums_of_entry(i)[1];
     }
-    if (column.nominal) {
+    if (column.categorical) {
         // Each category goes the way of most of its weight.
         for (std::size_t i = first_present; i < code_sums_.size(); ++i) {
             double left = code_sums_.sums_of_entry(i)[1],

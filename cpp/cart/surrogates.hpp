@@ -27,7 +27,7 @@ class SurrogateSearch {
   private:
     using Pairs = PairSums<Criterion::squared>;
 
-    Surrogate best_on(std::uint32_t feature, const NodeRows<Pairs::Item>& rows_with_value);
+    Surrogate find_best_on(std::uint32_t feature, const NodeRows<Pairs::Item>& rows_with_value);
 
     const CodedTable* table_;
     std::uint32_t max_surrogates_;

@@ -27,7 +27,7 @@ Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows, bool has_col
         place.bins = bins[f].bins();
         place.categorical = bins[f].categorical;
         place.wide = bins[f].wide();
-        place.active = bins[f].splittable();
+        place.active = bins[f].is_splittable();
         if (!place.active) continue;
         active.push_back(f);
         place.column = column_bytes;

@@ -43,7 +43,7 @@ FeatureBins learn_column(const Column& column, const std::vector<std::uint32_t>&
         }
     } else {
         for (std::size_t index = 0; index < block_count(all_rows); ++index) {
-            Range range = bosquet::block(all_rows, index);
+            Range range = bosquet::block_range(all_rows, index);
             read_column(column, range.begin, range.size(), block.data());
             for (std::size_t i = 0; i < range.size(); ++i) keep(block[i], range.begin + i);
         }

@@ -25,8 +25,16 @@ struct FeatureBins {
     // More than 255 levels need two bytes.
     bool wide() const { return bins() > 256; }
     // A column with a single value cannot be split.
-    bool splittable() const { return bins() > 2 || has_missing; }
+    bool is_splittable() const { return bins() > 2 || has_missing; }
 };
+
+// The categories of the bins of a categorical column, without the bin of missing values.
+inline std::vector<std::uint32_t> categories_of_bins(std::span<const std::uint32_t> bins) {
+    std::vector<std::uint32_t> categories;
+    for (std::uint32_t bin : bins)
+        if (bin > 0) categories.push_back(bin - 1);
+    return categories;
+}
 
 struct BinningOptions {
     int max_bins = 255;

@@ -180,7 +180,7 @@ std::size_t TargetTables::sources() const {
 
 void TargetTables::derive(const Table& table, Team& team, float* out) const {
     team.run(block_count(table.rows), [&](std::size_t index, int) {
-        Range range = block(table.rows, index);
+        Range range = block_range(table.rows, index);
         std::vector<std::uint64_t> keys(range.size());
         float* column = out + range.begin;
         for (const Part& part : parts_) {

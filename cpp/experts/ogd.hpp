@@ -8,9 +8,9 @@
 
 namespace bosquet {
 
-class GradientDescent final : public Rule {
+class OnlineGradientDescent final : public Rule {
   public:
-    explicit GradientDescent(const RuleSetup& setup)
+    explicit OnlineGradientDescent(const RuleSetup& setup)
         : Rule(setup), given_rate_(setup.rate), p_(prior_), sorted_(size()) {}
 
     double rate() const override {

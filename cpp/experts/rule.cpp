@@ -60,7 +60,7 @@ std::unique_ptr<Rule> make_rule(const RuleSetup& setup) {
     if (name == "ml-prod") return std::make_unique<MLProd>(setup);
     if (name == "boa") return std::make_unique<BOA>(setup);
     if (name == "ridge") return std::make_unique<OnlineRidge>(setup);
-    if (name == "ogd") return std::make_unique<GradientDescent>(setup);
+    if (name == "ogd") return std::make_unique<OnlineGradientDescent>(setup);
     if (name == "ftrl") return std::make_unique<RegularisedLeader>(setup);
     if (name == "exp3") return std::make_unique<Exp3>(setup);
     if (name == "exp3-ix") return std::make_unique<Exp3IX>(setup);

@@ -22,7 +22,7 @@ constexpr std::uint32_t kNoGrid = 0xffffffff;
 constexpr std::size_t kNanosecondsPerRowAndTree = 500;
 
 bool goes_left(const Ensemble& ensemble, const Tree& tree, const Node& node, double x) {
-    if (!node.categorical()) return std::isnan(x) ? node.missing_left() : x <= node.number;
+    if (!node.categorical()) return std::isnan(x) ? node.missing_left() : x <= node.threshold();
     if (!(x >= 0 && x < ensemble.categories[node.feature()])) return node.missing_left();
     return tree.in_left_set(node, static_cast<std::uint32_t>(x));
 }
@@ -56,7 +56,8 @@ class Grids {
                 if (node.is_leaf() || grid_of(node) == kNoGrid) continue;
                 const std::vector<double>& points = grids[grid_of(node)].points;
                 ranks[node_index] = static_cast<std::uint32_t>(
-                    std::upper_bound(points.begin(), points.end(), node.number) - points.begin());
+                    std::upper_bound(points.begin(), points.end(), node.threshold()) -
+                    points.begin());
             }
         }
     }

@@ -117,7 +117,7 @@ void TreeShape::add_split(const Ensemble& ensemble, const Tree& tree, const Node
         auto from = tree.category_words.begin() + node.set_begin();
         sets_.insert(sets_.end(), from, from + node.set_words());
     } else {
-        split.threshold = node.number;
+        split.threshold = node.threshold();
     }
     splits_.push_back(split);
     double left = tree.stats[node.left].cover, right = tree.stats[node.left + 1].cover;

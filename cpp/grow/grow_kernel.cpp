@@ -30,8 +30,8 @@ template <class Fetch, class Use>
 // Adds `Features` bins of a row, read as 64-bit words of eight bins: one extraction and one
 // addition in memory per bin, at constant offsets from one base.
 template <int Features>
-[[gnu::always_inline]] inline void add_row(const std::uint8_t* bins, Packed value,
-                                           Packed* histogram) {
+[[gnu::always_inline]] inline void add_row(const std::uint8_t* bins, PackedGradient value,
+                                           PackedGradient* histogram) {
 #pragma GCC unroll 4
     for (int word = 0; word < (Features + 7) / 8; ++word) {
         std::uint64_t eight;
@@ -45,7 +45,7 @@ template <int Features>
 
 template <int Features>
 void gather_histogram(const std::uint8_t* tile, std::uint32_t stride, RowSet rows,
-                      const Packed* gradients, Packed* histogram) {
+                      const PackedGradient* gradients, PackedGradient* histogram) {
     for_rows_ahead(
         rows,
         [&](std::size_t row) {
@@ -59,16 +59,16 @@ void gather_histogram(const std::uint8_t* tile, std::uint32_t stride, RowSet row
 
 template <int Features>
 void run_histogram(const std::uint8_t* tile, std::uint32_t stride, RowSet rows,
-                   const Packed* gradients, Packed* histogram) {
+                   const PackedGradient* gradients, PackedGradient* histogram) {
     const std::uint8_t* bins = tile + rows.first * stride;
-    const Packed* value = gradients + rows.first;
+    const PackedGradient* value = gradients + rows.first;
     for (std::size_t i = 0; i < rows.count; ++i, bins += stride)
         add_row<Features>(bins, value[i], histogram);
 }
 
 template <int Features>
 void histogram_of(const std::uint8_t* tile, std::uint32_t stride, RowSet rows,
-                  const Packed* gradients, Packed* histogram) {
+                  const PackedGradient* gradients, PackedGradient* histogram) {
     if (rows.rows != nullptr)
         return gather_histogram<Features>(tile, stride, rows, gradients, histogram);
     if constexpr (Features <= 16) {
@@ -85,7 +85,8 @@ void histogram_of(const std::uint8_t* tile, std::uint32_t stride, RowSet rows,
     }
 }
 
-using HistogramOf = void (*)(const std::uint8_t*, std::uint32_t, RowSet, const Packed*, Packed*);
+using HistogramOf = void (*)(const std::uint8_t*, std::uint32_t, RowSet, const PackedGradient*,
+                             PackedGradient*);
 
 template <int Count, int... Rest>
 struct UpTo : UpTo<Count - 1, Count, Rest...> {};
@@ -95,12 +96,12 @@ struct UpTo<0, Counts...> {
 };
 
 void tile_histogram(const std::uint8_t* tile, std::uint32_t stride, std::uint32_t features,
-                    RowSet rows, const Packed* gradients, Packed* histogram) {
+                    RowSet rows, const PackedGradient* gradients, PackedGradient* histogram) {
     UpTo<32>::table[features - 1](tile, stride, rows, gradients, histogram);
 }
 
-void wide_histogram(const std::uint16_t* column, RowSet rows, const Packed* gradients,
-                    Packed* histogram) {
+void wide_histogram(const std::uint16_t* column, RowSet rows, const PackedGradient* gradients,
+                    PackedGradient* histogram) {
     if (rows.rows == nullptr) {
         for (std::size_t i = rows.first; i < rows.first + rows.count; ++i)
             histogram[column[i]] += gradients[i];
@@ -115,19 +116,19 @@ void wide_histogram(const std::uint16_t* column, RowSet rows, const Packed* grad
         [&](std::size_t row) { histogram[column[row]] += gradients[row]; });
 }
 
-void add(Packed* __restrict a, const Packed* __restrict b, std::size_t count) {
+void add(PackedGradient* __restrict a, const PackedGradient* __restrict b, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) a[i] += b[i];
 }
 
-void subtract(Packed* __restrict a, const Packed* __restrict b, std::size_t count) {
+void subtract(PackedGradient* __restrict a, const PackedGradient* __restrict b, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) a[i] -= b[i];
 }
 
-void accumulate(Packed* histogram, std::uint32_t bins) {
-    const Packed missing = histogram[0];
+void accumulate(PackedGradient* histogram, std::uint32_t bins) {
+    const PackedGradient missing = histogram[0];
     histogram[0] = 0;
     std::uint32_t i = 0;
-    Packed before = 0;
+    PackedGradient before = 0;
 #if defined(__AVX2__)
     // Four at a time: the dependency from one group of four to the next is a single addition.
     __m256i carry = _mm256_setzero_si256();
@@ -147,7 +148,7 @@ void accumulate(Packed* histogram, std::uint32_t bins) {
 }
 
 // The score of the split with `left` on the left side; -1 if it is not admissible.
-inline double score_of(Packed left, const NodeScan& node) {
+inline double score_of(PackedGradient left, const NodeScan& node) {
     std::int32_t h = hessian_of(left), right = hessian_of(node.total) - h;
     if (h < node.min_hessian || right < node.min_hessian) return -1;
     double a = h * node.hessian_unit + node.l2;
@@ -164,7 +165,7 @@ inline double score_of(Packed left, const NodeScan& node) {
 // time, NaN for splits that are not admissible. Returns the score that a split must reach to be
 // scored again in double precision, -1 if there is none. `before` goes left in every split.
 template <bool WithBefore>
-inline float approximate_scores(const Packed* sums, BinRange bins, Packed before,
+inline float approximate_scores(const PackedGradient* sums, BinRange bins, PackedGradient before,
                                 const NodeScan& node, float* scores) {
     const __m256 mean = _mm256_set1_ps(node.float_mean), l2 = _mm256_set1_ps(node.float_l2);
     const __m256i total_h = _mm256_set1_epi32(hessian_of(node.total));
@@ -236,11 +237,11 @@ constexpr float kMaxApproximateL2 = 1e15f;
 
 // Finds the best split with `before` (the missing values or nothing) on the left. It replaces
 // `result` if its score is larger; of equal splits the earlier one is kept.
-inline void scan_side(const Packed* sums, BinRange bins, Packed before, bool missing_left,
-                      const NodeScan& node, ScanResult& result) {
+inline void scan_side(const PackedGradient* sums, BinRange bins, PackedGradient before,
+                      bool missing_left, const NodeScan& node, ScanResult& result) {
     if (bins.first > bins.last) return;
     auto consider = [&](std::uint32_t bin) {
-        Packed left = sums[bin] + before;
+        PackedGradient left = sums[bin] + before;
         double score = score_of(left, node);
         if (score > result.score) result = {score, bin, missing_left, left};
     };
@@ -256,7 +257,7 @@ inline void scan_side(const Packed* sums, BinRange bins, Packed before, bool mis
     for (std::uint32_t bin = bins.first; bin <= bins.last; ++bin) consider(bin);
 }
 
-ScanResult scan(const Packed* sums, BinRange missing_right, BinRange missing_left,
+ScanResult scan(const PackedGradient* sums, BinRange missing_right, BinRange missing_left,
                 const NodeScan& node) {
     ScanResult result;
     scan_side(sums, missing_right, 0, false, node, result);

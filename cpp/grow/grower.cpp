@@ -52,11 +52,11 @@ struct Grower::GrowingNode {
     std::size_t begin = 0, count = 0;
     std::uint64_t all_count = 0;  // rows of all parts
     bool has_all_rows = false;    // all rows of the matrix, in order: their numbers are not stored
-    Packed sum = 0;
+    PackedGradient sum = 0;
     ValueBounds bounds;
     Split split;
-    Packed* histogram = nullptr;
-    Packed* child_histogram = nullptr;  // reserved for the smaller child before expansion
+    PackedGradient* histogram = nullptr;
+    PackedGradient* child_histogram = nullptr;  // reserved for the smaller child before expansion
     GrowingNode* left = nullptr;
     GrowingNode* right = nullptr;
     bool expanded = false;
@@ -126,7 +126,7 @@ Grower::GrowingNode* Grower::new_node() {
     return node;
 }
 
-GrownTree Grower::grow(const Packed* gradients, const GradientScale& scale,
+GrownTree Grower::grow(const PackedGradient* gradients, const GradientScale& scale,
                        std::optional<std::span<const std::uint32_t>> sample, std::uint64_t key) {
     gradients_ = gradients;
     key_ = key;
@@ -171,20 +171,20 @@ void Grower::start_root(std::optional<std::span<const std::uint32_t>> sample, st
     if (sample) std::copy(sample->begin(), sample->end(), rows_[0].data());
     RowSet rows = root->rows(rows_);
 
-    std::vector<Packed> block_sums(block_count(root->count));
+    std::vector<PackedGradient> block_sums(block_count(root->count));
     auto add_block = [&](std::size_t index, int) {
-        Range range = block(root->count, index);
-        Packed sum = 0;
+        Range range = block_range(root->count, index);
+        PackedGradient sum = 0;
         for (std::size_t i = range.begin; i < range.end; ++i) sum += gradients_[rows.row(i)];
         block_sums[index] = sum;
     };
     team_->run(block_sums.size(), add_block);
-    root->sum = std::accumulate(block_sums.begin(), block_sums.end(), Packed{0});
+    root->sum = std::accumulate(block_sums.begin(), block_sums.end(), PackedGradient{0});
     std::int64_t numbers[] = {root->sum, static_cast<std::int64_t>(root->count)};
     reducer_->add(numbers);
     root->sum = numbers[0];
     root->all_count = static_cast<std::uint64_t>(numbers[1]);
-    if (!splittable(*root) || options_->max_leaf_nodes < 2) return;
+    if (!is_splittable(*root) || options_->max_leaf_nodes < 2) return;
 
     Team* team = root->count >= kSharedRows || matrix_->layout().tiles.size() > 4 ? team_ : nullptr;
     root->histogram = histograms_.acquire();
@@ -206,7 +206,7 @@ void Grower::start_root(std::optional<std::span<const std::uint32_t>> sample, st
     }
 }
 
-bool Grower::splittable(const GrowingNode& node) const {
+bool Grower::is_splittable(const GrowingNode& node) const {
     return node.all_count >= 2 && node.all_count >= 2 * std::uint64_t{options_->min_samples_leaf} &&
            (options_->max_depth == 0 || node.depth < options_->max_depth);
 }
@@ -270,22 +270,22 @@ void Grower::expand_together(Frontier& frontier, std::size_t budget) {
         GrowingNode& large = &small == node->left ? *node->right : *node->left;
         position = read_from_message(position + 1, small.histogram);
         large.histogram = node->histogram;
-        find_splits(splittable(small) ? &small : nullptr, splittable(large) ? &large : nullptr,
-                    small.histogram, team_, 0);
+        find_splits(is_splittable(small) ? &small : nullptr,
+                    is_splittable(large) ? &large : nullptr, small.histogram, team_, 0);
     }
 }
 
 // Only the entries of bins that exist, not all 256 of a feature.
-void Grower::append_to_message(const Packed* histogram) {
+void Grower::append_to_message(const PackedGradient* histogram) {
     for (std::uint32_t f : matrix_->layout().active) {
         const FeaturePlace& place = matrix_->layout().features[f];
-        const Packed* entries = histogram + place.histogram;
+        const PackedGradient* entries = histogram + place.histogram;
         message_.insert(message_.end(), entries, entries + place.bins);
     }
 }
 
 // Returns the position after the histogram.
-std::size_t Grower::read_from_message(std::size_t position, Packed* histogram) const {
+std::size_t Grower::read_from_message(std::size_t position, PackedGradient* histogram) const {
     for (std::uint32_t f : matrix_->layout().active) {
         const FeaturePlace& place = matrix_->layout().features[f];
         std::copy_n(message_.data() + position, place.bins, histogram + place.histogram);
@@ -315,7 +315,7 @@ void Grower::divide(GrowingNode& node, Team* team, int worker) {
     }
     left.sum = node.split.left_sum;
     right.sum = node.sum - left.sum;
-    set_bounds(node);
+    set_child_bounds(node);
     partition(node, team, worker);
     node.expanded = true;
 }
@@ -326,11 +326,11 @@ void Grower::expand(GrowingNode& node, bool is_last_split, Team* team, int worke
     GrowingNode& right = *node.right;
     left.all_count = left.count;
     right.all_count = right.count;
-    if (is_last_split || (!splittable(left) && !splittable(right))) return;
+    if (is_last_split || (!is_splittable(left) && !is_splittable(right))) return;
 
     if (draws_few_features_) {
         for (GrowingNode* child : {&left, &right})
-            if (splittable(*child))
+            if (is_splittable(*child))
                 find_split_among_few(*child, node.child_histogram, team, worker);
         return;
     }
@@ -341,13 +341,13 @@ void Grower::expand(GrowingNode& node, bool is_last_split, Team* team, int worke
     small.histogram = node.child_histogram;
     large.histogram = node.histogram;
     build_histogram(small, builders, worker);
-    find_splits(splittable(small) ? &small : nullptr, splittable(large) ? &large : nullptr,
+    find_splits(is_splittable(small) ? &small : nullptr, is_splittable(large) ? &large : nullptr,
                 small.histogram, team, worker);
 }
 
 // The values of the children of a monotone split must stay on their side of the midpoint between
 // them.
-void Grower::set_bounds(GrowingNode& node) {
+void Grower::set_child_bounds(GrowingNode& node) {
     node.left->bounds = node.right->bounds = node.bounds;
     if (options_->monotone.empty()) return;
     int direction = options_->monotone[node.split.feature];
@@ -369,19 +369,12 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
     if (split.left_bins.empty()) {
         const std::vector<double>& edges = bins_[split.feature].edges;
         // After the last edge only missing values go right.
-        tree_node.number = split.bin <= edges.size() ? edges[split.bin - 1]
-                                                     : std::numeric_limits<double>::infinity();
+        tree_node.set_threshold(split.bin <= edges.size()
+                                    ? edges[split.bin - 1]
+                                    : std::numeric_limits<double>::infinity());
         out.split_bins[node.index] = split.bin;
     } else {
-        tree_node.tag |= Node::kCategorical;
-        std::vector<std::uint32_t>& words = out.tree.category_words;
-        auto begin = static_cast<std::uint32_t>(words.size());
-        std::uint32_t count =
-            split.left_bins.back() == 0 ? 0 : (split.left_bins.back() - 1) / 32 + 1;
-        words.resize(begin + count);
-        for (std::uint32_t bin : split.left_bins)
-            if (bin > 0) words[begin + (bin - 1) / 32] |= 1u << ((bin - 1) % 32);
-        tree_node.put_set(begin, count);
+        out.tree.set_left_categories(tree_node, categories_of_bins(split.left_bins));
     }
     out.tree.stats[node.index] = {NodeStats::finite(split.gain), 0};
     node.left->index = left;
@@ -493,7 +486,8 @@ std::vector<std::uint32_t> Grower::features_for(const GrowingNode& node) const {
 
 // Finds the best split of a node on the features drawn for it. `histogram` is used for their
 // entries, and for nothing afterwards.
-void Grower::find_split_among_few(GrowingNode& node, Packed* histogram, Team* team, int worker) {
+void Grower::find_split_among_few(GrowingNode& node, PackedGradient* histogram, Team* team,
+                                  int worker) {
     Stopwatch watch(worker_timings_[worker].split);
     const Layout& layout = matrix_->layout();
     std::vector<std::uint32_t> features = features_for(node);
@@ -506,7 +500,7 @@ void Grower::find_split_among_few(GrowingNode& node, Packed* histogram, Team* te
         const FeaturePlace& place = layout.features[features[i]];
         histograms_.build_feature(features[i], rows, gradients_, histogram);
         if (!place.categorical) kernels_->accumulate(histogram + place.histogram, place.bins);
-        finder_.best_split_on(features[i], prepared, candidates[i]);
+        finder_.find_best_split_on(features[i], prepared, candidates[i]);
     };
     if (team != nullptr)
         team->run(features.size(), search);
@@ -518,7 +512,7 @@ void Grower::find_split_among_few(GrowingNode& node, Packed* histogram, Team* te
 // `built` has its own histogram. `derived` holds the histogram of its parent, from which that of
 // its sibling is subtracted. Each feature is subtracted and then scanned while it is in the
 // first-level cache.
-void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built_histogram,
+void Grower::find_splits(GrowingNode* built, GrowingNode* derived, PackedGradient* built_histogram,
                          Team* team, int worker) {
     Stopwatch watch(worker_timings_[worker].split);
     const Layout& layout = matrix_->layout();
@@ -547,20 +541,20 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
     auto scan = [&](std::size_t i) {
         std::uint32_t f = layout.active[i];
         const FeaturePlace& place = layout.features[f];
-        Packed* entries = built_histogram + place.histogram;
+        PackedGradient* entries = built_histogram + place.histogram;
         if (!place.categorical) kernels_->accumulate(entries, place.bins);
         if (derived != nullptr)
             kernels_->subtract(derived->histogram + place.histogram, entries, place.bins);
         for (Search& search : searches)
             if (search.allowed.empty() || search.allowed[f])
-                finder_.best_split_on(f, search.prepared, search.candidates[i]);
+                finder_.find_best_split_on(f, search.prepared, search.candidates[i]);
     };
     if (team == nullptr) {
         for (std::size_t i = 0; i < layout.active.size(); ++i) scan(i);
     } else {
         std::size_t tasks = std::min<std::size_t>(layout.active.size(), 4 * team->size());
         team->run(tasks, [&](std::size_t task, int) {
-            Range range = part_of(layout.active.size(), tasks, task);
+            Range range = even_range(layout.active.size(), tasks, task);
             for (std::size_t i = range.begin; i < range.end; ++i) scan(i);
         });
     }

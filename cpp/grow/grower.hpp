@@ -13,7 +13,7 @@
 #include "grow/histograms.hpp"
 #include "grow/kernels.hpp"
 #include "grow/options.hpp"
-#include "grow/split.hpp"
+#include "grow/split_finder.hpp"
 #include "parallel/team.hpp"
 #include "trees/bounds.hpp"
 #include "trees/tree.hpp"
@@ -50,7 +50,7 @@ class Grower {
 
     // `sample` holds the rows to grow on, ascending; all rows without one. `key` seeds the draws of
     // features.
-    GrownTree grow(const Packed* gradients, const GradientScale& scale,
+    GrownTree grow(const PackedGradient* gradients, const GradientScale& scale,
                    std::optional<std::span<const std::uint32_t>> sample, std::uint64_t key);
 
     GrowTimings timings() const;
@@ -70,21 +70,21 @@ class Grower {
     void prepare_expansion(GrowingNode& node, bool is_last_split);
     void expand_some(Frontier& frontier, std::size_t budget);
     void expand_together(Frontier& frontier, std::size_t budget);
-    void append_to_message(const Packed* histogram);
-    std::size_t read_from_message(std::size_t position, Packed* histogram) const;
+    void append_to_message(const PackedGradient* histogram);
+    std::size_t read_from_message(std::size_t position, PackedGradient* histogram) const;
     void commit(GrowingNode& node, GrownTree& out, Frontier& frontier);
     void finish_leaf(GrowingNode& node, GrownTree& out);
-    bool splittable(const GrowingNode& node) const;
+    bool is_splittable(const GrowingNode& node) const;
 
     void partition(GrowingNode& node, Team* team, int worker);
     std::size_t mark(const GrowingNode& node, RowSet rows, const std::vector<std::uint8_t>& table,
                      std::uint64_t* marks) const;
-    void set_bounds(GrowingNode& node);
+    void set_child_bounds(GrowingNode& node);
 
     void build_histogram(const GrowingNode& node, Team* team, int worker);
-    void find_splits(GrowingNode* built, GrowingNode* derived, Packed* built_histogram, Team* team,
-                     int worker);
-    void find_split_among_few(GrowingNode& node, Packed* histogram, Team* team, int worker);
+    void find_splits(GrowingNode* built, GrowingNode* derived, PackedGradient* built_histogram,
+                     Team* team, int worker);
+    void find_split_among_few(GrowingNode& node, PackedGradient* histogram, Team* team, int worker);
     std::vector<std::uint32_t> features_for(const GrowingNode& node) const;
 
     const BinnedMatrix* matrix_;
@@ -96,7 +96,7 @@ class Grower {
     SplitFinder finder_;
     HistogramBuilder histograms_;
 
-    const Packed* gradients_ = nullptr;
+    const PackedGradient* gradients_ = nullptr;
     std::uint64_t key_ = 0;
     std::vector<std::uint32_t> tree_features_;
     // The rows of a node are in one buffer, those of its children in the other.

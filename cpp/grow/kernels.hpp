@@ -13,9 +13,11 @@
 
 namespace bosquet {
 
-using Packed = std::int64_t;
-constexpr std::int32_t gradient_of(Packed sum) { return static_cast<std::int32_t>(sum >> 32); }
-constexpr std::int32_t hessian_of(Packed sum) { return static_cast<std::int32_t>(sum); }
+using PackedGradient = std::int64_t;
+constexpr std::int32_t gradient_of(PackedGradient sum) {
+    return static_cast<std::int32_t>(sum >> 32);
+}
+constexpr std::int32_t hessian_of(PackedGradient sum) { return static_cast<std::int32_t>(sum); }
 
 // The rows of a node: row numbers at `rows`, or the run [first, first + count) if `rows` is
 // nullptr.
@@ -36,7 +38,7 @@ struct RowSet {
 
 // Values shared by the scans of all features of a node.
 struct NodeScan {
-    Packed total;          // sums of the node
+    PackedGradient total;  // sums of the node
     double gradient_unit;  // the value of 1 in the upper half
     double hessian_unit;
     double l2;
@@ -60,7 +62,7 @@ struct ScanResult {
     double score = -1;  // see split_score; negative: no admissible split
     std::uint32_t bin = 0;
     bool missing_left = false;
-    Packed left = 0;
+    PackedGradient left = 0;
 };
 
 // With a = H_L + l2, c = H_R + l2 and S = a + c,
@@ -75,20 +77,20 @@ struct ScanResult {
 
 struct GrowKernels {
     void (*tile_histogram)(const std::uint8_t* tile, std::uint32_t stride, std::uint32_t features,
-                           RowSet rows, const Packed* gradients, Packed* histogram);
-    void (*wide_histogram)(const std::uint16_t* column, RowSet rows, const Packed* gradients,
-                           Packed* histogram);
+                           RowSet rows, const PackedGradient* gradients, PackedGradient* histogram);
+    void (*wide_histogram)(const std::uint16_t* column, RowSet rows,
+                           const PackedGradient* gradients, PackedGradient* histogram);
     // a[i] += b[i]
-    void (*add)(Packed* a, const Packed* b, std::size_t count);
+    void (*add)(PackedGradient* a, const PackedGradient* b, std::size_t count);
     // a[i] -= b[i]
-    void (*subtract)(Packed* a, const Packed* b, std::size_t count);
+    void (*subtract)(PackedGradient* a, const PackedGradient* b, std::size_t count);
     // Replaces the entries of a quantitative feature by cumulative sums: entry i becomes the sum of
     // bins 1 to i; entry 0, the missing values, is unchanged. The cumulative sums of a child are
     // the difference of those of its parent and its sibling, like the entries.
-    void (*accumulate)(Packed* histogram, std::uint32_t bins);
+    void (*accumulate)(PackedGradient* histogram, std::uint32_t bins);
     // Returns the best split of a quantitative feature from its cumulative sums, with the missing
     // values on the right or, if there are any, on the left.
-    ScanResult (*scan)(const Packed* sums, BinRange missing_right, BinRange missing_left,
+    ScanResult (*scan)(const PackedGradient* sums, BinRange missing_right, BinRange missing_left,
                        const NodeScan& node);
     // Sets bit i of `marks` if bin(row i) - shift <= bound as unsigned bytes; returns the number of
     // set bits. Shift 0 sends bin 0, the missing values, left; shift 1 makes it 255 and sends it

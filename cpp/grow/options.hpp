@@ -8,6 +8,9 @@ namespace bosquet {
 
 enum class Growth { best_first, depth_wise };
 
+// The leaf of a row is stored in two bytes.
+constexpr std::uint32_t kMaxLeaves = 65'535;
+
 struct GrowOptions {
     Growth growth = Growth::best_first;
     std::uint32_t max_leaf_nodes = 31;

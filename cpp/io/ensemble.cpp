@@ -37,7 +37,7 @@ Thresholds thresholds_of(const Ensemble& ensemble) {
     for (const Tree& tree : ensemble.trees)
         for (const Node& node : tree.nodes)
             if (!node.is_leaf() && !node.categorical())
-                thresholds[node.feature()].push_back(node.number);
+                thresholds[node.feature()].push_back(node.threshold());
     for (std::vector<double>& table : thresholds) make_distinct(table);
     return thresholds;
 }
@@ -80,12 +80,12 @@ void write_set(const Tree& tree, const Node& node, ByteWriter& out) {
     for (std::size_t i = 0; i < set.size(); ++i)
         set[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
     while (!set.empty() && set.back() == 0) set.pop_back();
-    out.varint(set.size());
-    out.bytes(set);
+    out.write_varint(set.size());
+    out.write_bytes(set);
 }
 
 void read_set(ByteReader& in, Tree& tree, Node& node) {
-    auto set = in.bytes(in.count(1, "the size of a category set"), "a category set");
+    auto set = in.read_bytes(in.read_count(1, "the size of a category set"), "a category set");
     if (!set.empty() && set.back() == 0)
         ByteReader::reject("a category set", "is not encoded in its shortest form");
     std::size_t begin = tree.category_words.size(), words = (set.size() + 3) / 4;
@@ -98,29 +98,30 @@ void read_set(ByteReader& in, Tree& tree, Node& node) {
 
 void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter& leaves,
                 bool counted_covers, ByteWriter& out) {
-    out.varint(tree.nodes.size() / 2);
+    out.write_varint(tree.nodes.size() / 2);
     for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
         const Node& node = tree.nodes[node_index];
         if (node.is_leaf()) {
-            out.varint(0);
+            out.write_varint(0);
             leaves.write(tree, node, out);
             if (counted_covers)
-                out.varint(static_cast<std::uint64_t>(tree.stats[node_index].cover));
+                out.write_varint(static_cast<std::uint64_t>(tree.stats[node_index].cover));
         } else {
-            out.varint(1 + 4 * std::uint64_t{node.feature()} +
-                       (node.categorical() ? kFileCategorical : 0) +
-                       (node.missing_left() ? kFileMissingLeft : 0));
-            out.varint(node.left / 2);
+            out.write_varint(1 + 4 * std::uint64_t{node.feature()} +
+                             (node.categorical() ? kFileCategorical : 0) +
+                             (node.missing_left() ? kFileMissingLeft : 0));
+            out.write_varint(node.left / 2);
             if (node.categorical()) {
                 write_set(tree, node, out);
             } else {
                 const std::vector<double>& table = thresholds[node.feature()];
-                auto position = std::lower_bound(table.begin(), table.end(), node.number, precedes);
-                out.varint(static_cast<std::uint64_t>(position - table.begin()));
+                auto position =
+                    std::lower_bound(table.begin(), table.end(), node.threshold(), precedes);
+                out.write_varint(static_cast<std::uint64_t>(position - table.begin()));
             }
-            out.real32(std::clamp(tree.stats[node_index].gain, -kLargestGain, kLargestGain));
+            out.write_real32(std::clamp(tree.stats[node_index].gain, -kLargestGain, kLargestGain));
         }
-        if (!counted_covers) out.real32(tree.stats[node_index].cover);
+        if (!counted_covers) out.write_real32(tree.stats[node_index].cover);
     }
 }
 
@@ -136,13 +137,14 @@ class TreeReader {
 
     Tree read() {
         Tree tree;
-        std::size_t splits = in_->count(min_split_bytes() + min_leaf_bytes(), "the size of a tree");
+        std::size_t splits =
+            in_->read_count(min_split_bytes() + min_leaf_bytes(), "the size of a tree");
         if (splits > kMaxTreeNodes / 2) ByteReader::reject("the size of a tree", "is too large");
         tree.nodes.resize(2 * splits + 1);
         tree.stats.resize(2 * splits + 1);
         leaves_->reserve(splits + 1, tree);
         for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
-            std::uint64_t head = in_->varint(4 * std::uint64_t{Node::kMaxFeature}, "a node");
+            std::uint64_t head = in_->read_varint(4 * std::uint64_t{Node::kMaxFeature}, "a node");
             if (head == 0)
                 read_leaf(tree, tree.nodes[node_index], tree.stats[node_index]);
             else
@@ -159,9 +161,9 @@ class TreeReader {
     void read_leaf(Tree& tree, Node& leaf, NodeStats& stats) {
         leaves_->read(*in_, tree, leaf);
         if (counted_)
-            stats.cover = static_cast<float>(in_->varint(kMaxCount, "the cover of a leaf"));
+            stats.cover = static_cast<float>(in_->read_varint(kMaxCount, "the cover of a leaf"));
         else
-            stats.cover = in_->real32("the cover of a leaf");
+            stats.cover = in_->read_real32("the cover of a leaf");
     }
 
     void read_split(std::uint64_t head, std::size_t splits, Tree& tree, Node& node,
@@ -171,18 +173,19 @@ class TreeReader {
             ByteReader::reject("the feature of a split", "does not exist");
         node.tag = static_cast<std::uint32_t>(feature);
         if ((head - 1) & kFileMissingLeft) node.tag |= Node::kMissingLeft;
-        node.left = static_cast<std::uint32_t>(2 * in_->varint(splits, "the child of a split") + 1);
+        node.left =
+            static_cast<std::uint32_t>(2 * in_->read_varint(splits, "the child of a split") + 1);
         if ((head - 1) & kFileCategorical) {
             node.tag |= Node::kCategorical;
             read_set(*in_, tree, node);
         } else {
             const std::vector<double>& table = (*thresholds_)[static_cast<std::size_t>(feature)];
-            node.number = table[in_->varint(table.size(), "the threshold of a split")];
+            node.set_threshold(table[in_->read_varint(table.size(), "the threshold of a split")]);
         }
-        stats.gain = in_->real32("the gain of a split");
+        stats.gain = in_->read_real32("the gain of a split");
         if (!(std::abs(stats.gain) <= kLargestGain))
             ByteReader::reject("the gain of a split", "is not finite");
-        if (!counted_) stats.cover = in_->real32("the cover of a split");
+        if (!counted_) stats.cover = in_->read_real32("the cover of a split");
     }
 
     ByteReader* in_;
@@ -194,9 +197,9 @@ class TreeReader {
 Thresholds read_thresholds(ByteReader& in, std::size_t features) {
     Thresholds thresholds(features);
     for (std::vector<double>& table : thresholds) {
-        table.resize(in.count(kRealBytes, "the number of thresholds"));
+        table.resize(in.read_count(kRealBytes, "the number of thresholds"));
         for (double& threshold : table) {
-            threshold = in.real64("a threshold");
+            threshold = in.read_real64("a threshold");
             if (std::isnan(threshold)) ByteReader::reject("a threshold", "is NaN");
         }
         for (std::size_t i = 1; i < table.size(); ++i)
@@ -213,18 +216,18 @@ void write_ensemble(const Ensemble& ensemble, ByteWriter& out) {
         throw ModelFileError("the model cannot be saved: " + *fault);
     LeafWriter leaves(ensemble);
     bool counted_covers = covers_are_counts(ensemble);
-    out.varint(leaves.flags() | (counted_covers ? kCountedCovers : 0));
-    out.varint(ensemble.features);
-    out.varint(ensemble.outputs);
-    for (double base : ensemble.base) out.real64(base);
-    for (std::uint32_t levels : ensemble.categories) out.varint(levels);
+    out.write_varint(leaves.flags() | (counted_covers ? kCountedCovers : 0));
+    out.write_varint(ensemble.features);
+    out.write_varint(ensemble.outputs);
+    for (double base : ensemble.base) out.write_real64(base);
+    for (std::uint32_t levels : ensemble.categories) out.write_varint(levels);
     Thresholds thresholds = thresholds_of(ensemble);
     for (const std::vector<double>& table : thresholds) {
-        out.varint(table.size());
-        for (double threshold : table) out.real64(threshold);
+        out.write_varint(table.size());
+        for (double threshold : table) out.write_real64(threshold);
     }
     leaves.write_lists(out);
-    out.varint(ensemble.trees.size());
+    out.write_varint(ensemble.trees.size());
     for (const Tree& tree : ensemble.trees) {
         check_interrupt(128 * tree.nodes.size());
         write_tree(tree, thresholds, leaves, counted_covers, out);
@@ -234,26 +237,26 @@ void write_ensemble(const Ensemble& ensemble, ByteWriter& out) {
 Ensemble read_ensemble(std::span<const std::uint8_t> section) {
     ByteReader in(section);
     Ensemble ensemble;
-    std::uint64_t flags = in.varint(kAllFlags + 1, "the flags");
+    std::uint64_t flags = in.read_varint(kAllFlags + 1, "the flags");
     ensemble.vector_leaves = (flags & kVectorLeaves) != 0;
-    std::size_t features = in.count(2, "the number of features");
+    std::size_t features = in.read_count(2, "the number of features");
     if (features > Node::kMaxFeature) ByteReader::reject("the number of features", "is too large");
     ensemble.features = static_cast<std::uint32_t>(features);
-    std::size_t outputs = in.count(kRealBytes, "the number of outputs");
+    std::size_t outputs = in.read_count(kRealBytes, "the number of outputs");
     ensemble.outputs = static_cast<std::uint32_t>(outputs);
     if (ensemble.outputs != outputs) ByteReader::reject("the number of outputs", "is too large");
     if (outputs == 0) ByteReader::reject("the ensemble", "has no output");
     ensemble.base.resize(outputs);
-    for (double& base : ensemble.base) base = in.real64("the base");
+    for (double& base : ensemble.base) base = in.read_real64("the base");
     ensemble.categories.resize(features);
     for (std::uint32_t& levels : ensemble.categories)
         levels = static_cast<std::uint32_t>(
-            in.varint(kMaxCategories + 1, "the number of categories of a feature"));
+            in.read_varint(kMaxCategories + 1, "the number of categories of a feature"));
     Thresholds thresholds = read_thresholds(in, features);
     LeafReader leaves(flags, outputs);
     leaves.read_lists(in);
     TreeReader reader(in, thresholds, leaves, (flags & kCountedCovers) != 0);
-    std::size_t trees = in.count(reader.min_bytes(), "the number of trees");
+    std::size_t trees = in.read_count(reader.min_bytes(), "the number of trees");
     ensemble.trees.reserve(trees);
     for (std::size_t t = 0; t < trees; ++t) {
         ensemble.trees.push_back(reader.read());

@@ -84,20 +84,20 @@ void LeafWriter::list_numbers() {
 
 void LeafWriter::write_lists(ByteWriter& out) const {
     if (flags_ & kListedNumbers) {
-        out.varint(numbers_.size());
-        for (double number : numbers_) out.real64(number);
+        out.write_varint(numbers_.size());
+        for (double number : numbers_) out.write_real64(number);
     }
     if (flags_ & kListedVectors) {
-        out.varint(vectors_.size());
+        out.write_varint(vectors_.size());
         for (const double* vector : vectors_)
             for (std::size_t k = 0; k < ensemble_->outputs; ++k) write_number(vector[k], out);
     }
 }
 
 void LeafWriter::write_number(double number, ByteWriter& out) const {
-    if (!(flags_ & kListedNumbers)) return out.real64(number);
+    if (!(flags_ & kListedNumbers)) return out.write_real64(number);
     auto position = std::lower_bound(numbers_.begin(), numbers_.end(), number, precedes);
-    out.varint(static_cast<std::uint64_t>(position - numbers_.begin()));
+    out.write_varint(static_cast<std::uint64_t>(position - numbers_.begin()));
 }
 
 void LeafWriter::write(const Tree& tree, const Node& leaf, ByteWriter& out) const {
@@ -105,7 +105,7 @@ void LeafWriter::write(const Tree& tree, const Node& leaf, ByteWriter& out) cons
     if (flags_ & kListedVectors) {
         auto in_order = [&](const double* a, const double* b) { return vector_precedes(a, b); };
         auto position = std::lower_bound(vectors_.begin(), vectors_.end(), values.data(), in_order);
-        out.varint(static_cast<std::uint64_t>(position - vectors_.begin()));
+        out.write_varint(static_cast<std::uint64_t>(position - vectors_.begin()));
         return;
     }
     for (double value : values) write_number(value, out);
@@ -122,8 +122,8 @@ LeafReader::LeafReader(std::uint64_t flags, std::size_t outputs)
 
 void LeafReader::read_lists(ByteReader& in) {
     if (flags_ & kListedNumbers) {
-        numbers_.resize(in.count(8, "the number of listed values"));
-        for (double& number : numbers_) number = in.real64("a listed value");
+        numbers_.resize(in.read_count(8, "the number of listed values"));
+        for (double& number : numbers_) number = in.read_real64("a listed value");
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
             if (!std::isfinite(numbers_[i])) ByteReader::reject("a listed value", "is not finite");
             if (i > 0 && !precedes(numbers_[i - 1], numbers_[i]))
@@ -131,7 +131,8 @@ void LeafReader::read_lists(ByteReader& in) {
         }
     }
     if (!(flags_ & kListedVectors)) return;
-    std::size_t count = in.count(outputs_ * min_number_bytes(), "the number of listed vectors");
+    std::size_t count =
+        in.read_count(outputs_ * min_number_bytes(), "the number of listed vectors");
     vectors_.resize(count * outputs_);
     for (double& number : vectors_) {
         number = read_number(in);
@@ -153,19 +154,19 @@ void LeafReader::reserve(std::size_t leaves, Tree& tree) const {
 }
 
 double LeafReader::read_number(ByteReader& in) const {
-    if (!(flags_ & kListedNumbers)) return in.real64("the value of a leaf");
-    return numbers_[in.varint(numbers_.size(), "the value of a leaf")];
+    if (!(flags_ & kListedNumbers)) return in.read_real64("the value of a leaf");
+    return numbers_[in.read_varint(numbers_.size(), "the value of a leaf")];
 }
 
 void LeafReader::read(ByteReader& in, Tree& tree, Node& leaf) const {
     if (!(flags_ & kVectorLeaves)) {
-        leaf.number = read_number(in);
+        leaf.set_leaf_value(read_number(in));
         return;
     }
     std::vector<double>& values = tree.leaf_values;
-    leaf.number = static_cast<double>(values.size() / outputs_);
+    leaf.set_vector_index(values.size() / outputs_);
     if (flags_ & kListedVectors) {
-        auto index = in.varint(vectors_.size() / outputs_, "the vector of a leaf");
+        auto index = in.read_varint(vectors_.size() / outputs_, "the vector of a leaf");
         auto vector = vectors_.begin() + static_cast<std::ptrdiff_t>(index * outputs_);
         values.insert(values.end(), vector, vector + static_cast<std::ptrdiff_t>(outputs_));
         return;

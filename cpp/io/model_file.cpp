@@ -38,7 +38,7 @@ std::uint64_t checksum_of(std::span<const std::uint8_t> file) {
 
 void check_header(std::span<const std::uint8_t> file) {
     ByteReader in(file);
-    auto magic = in.bytes(std::min(kMagic.size(), file.size()), "its first bytes");
+    auto magic = in.read_bytes(std::min(kMagic.size(), file.size()), "its first bytes");
     if (!std::equal(magic.begin(), magic.end(), kMagic.begin()) || magic.empty())
         throw ModelFileError(
             "this is not a Bosquet model file: its first bytes differ; pass a file written by "
@@ -47,7 +47,7 @@ void check_header(std::span<const std::uint8_t> file) {
         throw ModelFileError("the model file has " + std::to_string(file.size()) +
                              " bytes, but its header alone has " + std::to_string(kHeaderBytes) +
                              kCopyAgain);
-    std::uint32_t version = in.fixed32("the version");
+    std::uint32_t version = in.read_fixed32("the version");
     if (version > kVersion)
         throw ModelFileError(
             "the model file has format " + std::to_string(version) +
@@ -58,36 +58,36 @@ void check_header(std::span<const std::uint8_t> file) {
         throw ModelFileError("the model file has format " + std::to_string(version) +
                              ", which was never released; the file is damaged or from a "
                              "development version, so fit the model again and save it");
-    if (in.fixed32("the header") != 0) ByteReader::reject("a reserved field", "is not zero");
-    std::uint64_t length = in.fixed64("the length");
+    if (in.read_fixed32("the header") != 0) ByteReader::reject("a reserved field", "is not zero");
+    std::uint64_t length = in.read_fixed64("the length");
     if (length != file.size())
         throw ModelFileError("the model file has " + std::to_string(file.size()) +
                              " bytes, but its header gives " + std::to_string(length) + kCopyAgain);
-    if (in.fixed64("the checksum") != checksum_of(file))
+    if (in.read_fixed64("the checksum") != checksum_of(file))
         throw ModelFileError(
             std::string("the model file is damaged: its checksum does not match its content") +
             kCopyAgain);
 }
 
 std::span<const std::uint8_t> read_section(ByteReader& in, std::uint32_t wanted, const char* what) {
-    if (in.fixed32(what) != wanted) ByteReader::reject(what, "is missing or out of order");
-    std::uint64_t length = in.fixed64(what);
-    return in.bytes(length, what);
+    if (in.read_fixed32(what) != wanted) ByteReader::reject(what, "is missing or out of order");
+    std::uint64_t length = in.read_fixed64(what);
+    return in.read_bytes(length, what);
 }
 
 void write_section(ByteWriter& out, std::uint32_t name, Bytes bytes) {
-    out.fixed32(name);
-    out.fixed64(bytes.size());
-    out.bytes(bytes);
+    out.write_fixed32(name);
+    out.write_fixed64(bytes.size());
+    out.write_bytes(bytes);
 }
 
 // Writes the header and the metadata.
 void begin_file(ByteWriter& out, Bytes metadata) {
-    out.bytes(kMagic);
-    out.fixed32(kVersion);
-    out.fixed32(0);
-    out.fixed64(0);  // length and checksum, filled in by end_file
-    out.fixed64(0);
+    out.write_bytes(kMagic);
+    out.write_fixed32(kVersion);
+    out.write_fixed32(0);
+    out.write_fixed64(0);  // length and checksum, filled in by end_file
+    out.write_fixed64(0);
     write_section(out, kMetadata, metadata);
 }
 
@@ -103,9 +103,9 @@ std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
                                       std::span<const std::uint8_t> metadata) {
     ByteWriter out;
     begin_file(out, metadata);
-    out.fixed32(kEnsemble);
+    out.write_fixed32(kEnsemble);
     std::size_t length_at = out.size();
-    out.fixed64(0);
+    out.write_fixed64(0);
     write_ensemble(ensemble, out);
     out.put_fixed64(length_at, out.size() - length_at - 8);
     return end_file(out);
@@ -140,10 +140,10 @@ bool holds_parts(Bytes file) {
     constexpr std::size_t kSectionHeaderBytes = 12;
     if (file.size() < kHeaderBytes + kSectionHeaderBytes) return false;
     ByteReader in(file.subspan(kHeaderBytes + 4));
-    std::uint64_t length = in.fixed64("the metadata section");
+    std::uint64_t length = in.read_fixed64("the metadata section");
     if (length > in.remaining() || in.remaining() - length < 4) return false;
-    in.bytes(length, "the metadata section");
-    return in.fixed32("a section") == kPart;
+    in.read_bytes(length, "the metadata section");
+    return in.read_fixed32("a section") == kPart;
 }
 
 }  // namespace bosquet

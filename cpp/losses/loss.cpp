@@ -17,7 +17,7 @@ using PointDerivatives = Derivatives (*)(double, double, double);
      Type::targets,               \
      Type::scale,                 \
      Type::parameter,             \
-     Type::curved,                \
+     Type::uses_newton_steps,     \
      Type::constant_hessian,      \
      Type::increasing_in_parameter},
 constexpr LossTraits kTraits[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
@@ -189,7 +189,7 @@ void Loss::rearrange(std::size_t rows, double* responses) const {
 }
 
 std::vector<double> Loss::best_constants(const LossData& data) const {
-    if (data.raw != nullptr) return constants_beside(data);
+    if (data.raw != nullptr) return constants_with_offset(data);
     std::vector<double> constants(outputs_);
     if (softmax_) {
         std::vector<double> mass = class_weights(data);
@@ -231,7 +231,7 @@ std::vector<double> Loss::class_weights(const LossData& data) const {
 }
 
 // The best constants to add to given raw predictions, such as offsets.
-std::vector<double> Loss::constants_beside(const LossData& data) const {
+std::vector<double> Loss::constants_with_offset(const LossData& data) const {
     std::vector<double> constants(outputs_);
     if (traits().scale == RawScale::unitless) {
         // Minus the mean offset, the best constants without offsets are close to those with them.

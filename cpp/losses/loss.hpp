@@ -45,7 +45,7 @@ struct LossTraits {
     Targets targets;
     RawScale scale;
     ParameterRange parameter;
-    bool curved;
+    bool uses_newton_steps;
     bool constant_hessian;
     bool increasing_in_parameter;
 
@@ -67,7 +67,7 @@ class Loss {
     std::uint32_t targets() const { return targets_; }
     bool softmax() const { return softmax_; }
     const LossTraits& traits() const;
-    bool curved() const { return traits().curved; }
+    bool uses_newton_steps() const { return traits().uses_newton_steps; }
     bool constant_hessian() const { return traits().constant_hessian; }
     // Throws InputError unless the targets of a softmax loss are class numbers.
     void check_classes(std::span<const double> target) const;
@@ -101,7 +101,7 @@ class Loss {
     void check_parameters() const;
     void order_levels();
     void rearrange(std::size_t rows, double* responses) const;
-    std::vector<double> constants_beside(const LossData& data) const;
+    std::vector<double> constants_with_offset(const LossData& data) const;
     std::vector<double> class_weights(const LossData& data) const;
     void scale_classes(const LossData& data, std::vector<double>& constants) const;
     std::vector<Point> points_of(const LossData& data, std::span<const std::uint32_t> rows,

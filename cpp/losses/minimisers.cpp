@@ -13,7 +13,7 @@ namespace {
 
 // The sums of a term over the rows of each group.
 //
-// `groups` are those of this part. A group that `is_active` excludes is skipped, and its sum is 0.
+// `groups` are those of this part.
 class GroupSums {
   public:
     template <class Groups>

@@ -84,7 +84,7 @@ struct Range {
     std::size_t begin, end;
     std::size_t size() const { return end - begin; }
 };
-inline Range part_of(std::size_t count, std::size_t parts, std::size_t part) {
+inline Range even_range(std::size_t count, std::size_t parts, std::size_t part) {
     return {count * part / parts, count * (part + 1) / parts};
 }
 
@@ -92,7 +92,7 @@ inline Range part_of(std::size_t count, std::size_t parts, std::size_t part) {
 // have the same bits for any number of threads.
 constexpr std::size_t kBlockRows = 8192;
 inline std::size_t block_count(std::size_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
-inline Range block(std::size_t rows, std::size_t index) {
+inline Range block_range(std::size_t rows, std::size_t index) {
     std::size_t begin = index * kBlockRows;
     return {begin, begin + kBlockRows < rows ? begin + kBlockRows : rows};
 }

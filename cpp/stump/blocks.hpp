@@ -13,7 +13,7 @@
 
 #include "data/table.hpp"
 #include "parallel/team.hpp"
-#include "stump/finder.hpp"
+#include "stump/stump_finder.hpp"
 
 namespace bosquet {
 

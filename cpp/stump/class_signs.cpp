@@ -194,8 +194,8 @@ void put_signs(const Sums& sums, std::vector<double>& values) {
 
 }  // namespace
 
-Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double> target,
-                    std::uint32_t classes, std::span<const double> weight) {
+Stump find_best_by_signs(const StumpTable& table, Team& team, std::span<const double> target,
+                         std::uint32_t classes, std::span<const double> weight) {
     if (classes == 0) throw InputError("target has no rows; there must be at least one class");
     check_signs(target);
     std::size_t rows = table.rows();
@@ -214,9 +214,9 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
     std::int64_t constant_gain = sum_of_magnitudes(total);
     std::vector<SignSearch> searches(team.size(), SignSearch(table, classes, response, total));
     IntegerSplit best =
-        best_split(table, team, constant_gain,
-                   [&](std::uint32_t f, std::int64_t gain_to_reach, IntegerSplit& split,
-                       int worker) { searches[worker].search(f, gain_to_reach, split); });
+        find_best_split(table, team, constant_gain,
+                        [&](std::uint32_t f, std::int64_t gain_to_reach, IntegerSplit& split,
+                            int worker) { searches[worker].search(f, gain_to_reach, split); });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(rows);
     stump.criterion_value = static_cast<double>(total_weight - best.gain) / 2 / per_one;

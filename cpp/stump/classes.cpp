@@ -132,9 +132,9 @@ double heaviest_class(const Sums& sums) {
 
 }  // namespace
 
-Stump best_of_classes(const StumpTable& table, Team& team,
-                      std::span<const std::uint32_t> classes_of_rows, std::uint32_t classes,
-                      std::span<const double> weight) {
+Stump find_best_by_class(const StumpTable& table, Team& team,
+                         std::span<const std::uint32_t> classes_of_rows, std::uint32_t classes,
+                         std::span<const double> weight) {
     if (classes == 0)
         throw InputError("n_classes=0 is too small; there must be at least one class");
     // A copy, which cannot change after the check.
@@ -157,9 +157,9 @@ Stump best_of_classes(const StumpTable& table, Team& team,
     std::vector<ClassSearch> searches(team.size(),
                                       ClassSearch(table, target, classes, units, total));
     IntegerSplit best =
-        best_split(table, team, constant_gain,
-                   [&](std::uint32_t f, std::int64_t gain_to_reach, IntegerSplit& split,
-                       int worker) { searches[worker].search(f, gain_to_reach, split); });
+        find_best_split(table, team, constant_gain,
+                        [&](std::uint32_t f, std::int64_t gain_to_reach, IntegerSplit& split,
+                            int worker) { searches[worker].search(f, gain_to_reach, split); });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(table.rows());
     stump.criterion_value = static_cast<double>(total_weight - best.gain) / per_one;

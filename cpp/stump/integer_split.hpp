@@ -57,8 +57,8 @@ void search_inside(const OrderedColumn& column, std::int64_t gain_to_reach, Inte
 // is the gain of a split of another feature. Returns the best split; among equal ones that of the
 // lowest feature.
 template <class Search>
-IntegerSplit best_split(const StumpTable& table, Team& team, std::int64_t constant_gain,
-                        Search search) {
+IntegerSplit find_best_split(const StumpTable& table, Team& team, std::int64_t constant_gain,
+                             Search search) {
     const std::vector<std::uint32_t>& features = table.binned().layout().active;
     std::vector<IntegerSplit> splits(features.size());
     std::vector<std::int64_t> gains_to_reach(team.size(), constant_gain);

@@ -35,7 +35,7 @@ void read_items(const Column& column, std::size_t rows, SortBuffers& buffers) {
     buffers.block.resize(kBlockRows);
     if (!narrow) buffers.keys.resize(rows);
     for (std::size_t index = 0; index < block_count(rows); ++index) {
-        Range range = block(rows, index);
+        Range range = block_range(rows, index);
         auto* floats = reinterpret_cast<float*>(buffers.block.data());
         if (narrow)
             read_column(column, range.begin, range.size(), floats);

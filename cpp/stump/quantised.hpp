@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "stump/finder.hpp"
+#include "stump/stump_finder.hpp"
 #include "stump/units.hpp"
 
 namespace bosquet {

@@ -36,7 +36,7 @@ bool is_positive(double signed_weight) { return !std::signbit(signed_weight); }
 
 }  // namespace
 
-StumpBoost::BlockSums& StumpBoost::BlockSums::operator+=(const BlockSums& other) {
+StumpBooster::BlockSums& StumpBooster::BlockSums::operator+=(const BlockSums& other) {
     weight += other.weight;
     absolute += other.absolute;
     squares += other.squares;
@@ -45,8 +45,9 @@ StumpBoost::BlockSums& StumpBoost::BlockSums::operator+=(const BlockSums& other)
     return *this;
 }
 
-StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<const double> target,
-                       std::span<const double> weight, StumpVariant variant, double learning_rate)
+StumpBooster::StumpBooster(const StumpTable& table, Isa isa, Team& team,
+                           std::span<const double> target, std::span<const double> weight,
+                           StumpVariant variant, double learning_rate)
     : table_(table),
       isa_(isa),
       kernels_(select_stump_kernels(isa)),
@@ -64,7 +65,7 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
     if (variant == StumpVariant::logit) responses_ = Buffer<double>(table.rows());
     std::vector<std::int64_t> wrong(block_count(table.rows()));
     team.run(wrong.size(), [&](std::size_t index, int) {
-        Range rows = block(table.rows(), index);
+        Range rows = block_range(table.rows(), index);
         for (std::size_t i = rows.begin; i < rows.end; ++i) {
             weights_[i] = with_sign_of(row_weight(i), target[i]);
             margins_[i] = 0;
@@ -81,7 +82,7 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
     }
 }
 
-void StumpBoost::set_row_weights(std::span<const double> weight, double sum) {
+void StumpBooster::set_row_weights(std::span<const double> weight, double sum) {
     equal_weight_ = 1 / static_cast<double>(weight.size());
     bool uneven = false;
     for (double w : weight) uneven |= w != weight[0];
@@ -90,15 +91,15 @@ void StumpBoost::set_row_weights(std::span<const double> weight, double sum) {
     for (std::size_t i = 0; i < weight.size(); ++i) prior_[i] = weight[i] / sum;
 }
 
-void StumpBoost::set_unit(double sum) {
+void StumpBooster::set_unit(double sum) {
     unit_.weight = unit_.response = std::ldexp(1.0, std::ilogb(sum) - kUnitsExponent);
 }
 
-bool StumpBoost::is_multiplicative() const {
+bool StumpBooster::is_multiplicative() const {
     return variant_ != StumpVariant::logit && variant_ != StumpVariant::mada;
 }
 
-StumpCriterion StumpBoost::criterion() const {
+StumpCriterion StumpBooster::criterion() const {
     switch (variant_) {
         case StumpVariant::real:
             return StumpCriterion::exponential;
@@ -110,7 +111,7 @@ StumpCriterion StumpBoost::criterion() const {
     }
 }
 
-std::int64_t StumpBoost::count_wrong(Range run) const {
+std::int64_t StumpBooster::count_wrong(Range run) const {
     std::int64_t wrong = 0;
     for (std::size_t i = run.begin; i < run.end; ++i) {
         // f = 0 predicts the negative class, so that a row of the positive class is wrong.
@@ -122,18 +123,18 @@ std::int64_t StumpBoost::count_wrong(Range run) const {
     return wrong;
 }
 
-void StumpBoost::set_training_error(std::int64_t wrong) {
+void StumpBooster::set_training_error(std::int64_t wrong) {
     double unit = prior_.size() > 0 ? 1 / kPriorPerOne : 1 / static_cast<double>(table_.rows());
     training_error_ = static_cast<double>(wrong) * unit;
 }
 
-void StumpBoost::weights(double* out) const {
+void StumpBooster::weights(double* out) const {
     double sum = 0;
     for (std::size_t i = 0; i < table_.rows(); ++i) sum += std::abs(weights_[i]);
     for (std::size_t i = 0; i < table_.rows(); ++i) out[i] = std::abs(weights_[i]) / sum;
 }
 
-void StumpBoost::sum_all_weights() {
+void StumpBooster::sum_all_weights() {
     double per_weight = 1 / unit_.weight, per_response = 1 / unit_.response;
     auto fill = [&](Range run, std::int64_t* response, std::int64_t* weight, int) {
         StumpSums sums;
@@ -154,17 +155,17 @@ void StumpBoost::sum_all_weights() {
 
 // Computes the weights from the margins, relative to the smallest margin, so that nothing
 // overflows. Rows whose weights were once too small to represent may have grown again.
-void StumpBoost::weights_from_margins() {
+void StumpBooster::compute_weights_from_margins() {
     std::size_t blocks = block_count(table_.rows());
     std::vector<double> smallest(blocks, std::numeric_limits<double>::infinity()), sums(blocks);
     team_.run(blocks, [&](std::size_t index, int) {
-        Range rows = block(table_.rows(), index);
+        Range rows = block_range(table_.rows(), index);
         for (std::size_t i = rows.begin; i < rows.end; ++i)
             if (row_weight(i) > 0) smallest[index] = std::min(smallest[index], margins_[i]);
     });
     double smallest_margin = *std::min_element(smallest.begin(), smallest.end());
     team_.run(blocks, [&](std::size_t index, int) {
-        Range rows = block(table_.rows(), index);
+        Range rows = block_range(table_.rows(), index);
         for (std::size_t i = rows.begin; i < rows.end; ++i) {
             double weight = row_weight(i) * portable_exp(smallest_margin - margins_[i]);
             weights_[i] = with_sign_of(weight, weights_[i]);
@@ -175,7 +176,7 @@ void StumpBoost::weights_from_margins() {
     sum_all_weights();
 }
 
-void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
+void StumpBooster::multiply(const Stump& stump, const StumpStep& step) {
     StumpSides sides(table_, stump, isa_);
     struct alignas(64) Wrong {
         std::int64_t rows = 0;
@@ -200,7 +201,7 @@ void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
 
 // A Newton step for the log loss as weighted least squares. f is half the log-odds, so that the
 // odds against the class of a row are e^(-2 y f).
-void StumpBoost::set_logit(Range run, const double* exponentials, BlockSums& sums) {
+void StumpBooster::set_logit(Range run, const double* exponentials, BlockSums& sums) {
     for (std::size_t i = run.begin; i < run.end; ++i) {
         double odds = exponentials[i - run.begin] * exponentials[i - run.begin];
         double p_of_class = 1 / (1 + odds), p_of_other = 1 / (1 + 1 / odds);
@@ -214,7 +215,7 @@ void StumpBoost::set_logit(Range run, const double* exponentials, BlockSums& sum
     }
 }
 
-void StumpBoost::set_mada(Range run, const double* exponentials, BlockSums& sums) {
+void StumpBooster::set_mada(Range run, const double* exponentials, BlockSums& sums) {
     for (std::size_t i = run.begin; i < run.end; ++i) {
         double weight = row_weight(i) * std::min(1.0, exponentials[i - run.begin]);
         weights_[i] = with_sign_of(weight, weights_[i]);
@@ -222,8 +223,8 @@ void StumpBoost::set_mada(Range run, const double* exponentials, BlockSums& sums
     }
 }
 
-StumpBoost::BlockSums StumpBoost::reweight_block(Range rows, const StumpSides& sides,
-                                                 const double* by_side) {
+StumpBooster::BlockSums StumpBooster::reweight_block(Range rows, const StumpSides& sides,
+                                                     const double* by_side) {
     BlockSums sums;
     std::uint8_t right[kRunRows];
     double exponentials[kRunRows];  // e^(-y f)
@@ -244,11 +245,11 @@ StumpBoost::BlockSums StumpBoost::reweight_block(Range rows, const StumpSides& s
     return sums;
 }
 
-void StumpBoost::reweight(const Stump& stump, const double* by_side) {
+void StumpBooster::reweight(const Stump& stump, const double* by_side) {
     StumpSides sides(table_, stump, isa_);
     std::vector<BlockSums> blocks(block_count(table_.rows()));
     team_.run(blocks.size(), [&](std::size_t index, int) {
-        blocks[index] = reweight_block(block(table_.rows(), index), sides, by_side);
+        blocks[index] = reweight_block(block_range(table_.rows(), index), sides, by_side);
     });
     BlockSums sums;
     for (const BlockSums& block_sums : blocks) sums += block_sums;
@@ -261,7 +262,7 @@ void StumpBoost::reweight(const Stump& stump, const double* by_side) {
     sum_all_weights();
 }
 
-double StumpBoost::wrong_weight(const Stump& stump) const {
+double StumpBooster::sum_wrong_weight(const Stump& stump) const {
     StumpSides sides(table_, stump, isa_);
     double sum = 0;
     std::uint8_t right[kRunRows];
@@ -277,7 +278,7 @@ double StumpBoost::wrong_weight(const Stump& stump) const {
     return sum;
 }
 
-double StumpBoost::error_of(const StumpFinding& finding) const {
+double StumpBooster::error_of(const StumpFinding& finding) const {
     auto all = static_cast<double>(finder_.total().weight);
     const Stump& stump = finding.stump;
     double error = 0;
@@ -295,11 +296,11 @@ double StumpBoost::error_of(const StumpFinding& finding) const {
     }
     // A few units are not precise enough, and rows whose weights are too small for one unit may be
     // misclassified as well.
-    if (error < kFewUnits) error = wrong_weight(stump) / (all * unit_.weight);
+    if (error < kFewUnits) error = sum_wrong_weight(stump) / (all * unit_.weight);
     return error;
 }
 
-StumpStep StumpBoost::step_of(const Stump& stump, double scale) const {
+StumpStep StumpBooster::step_of(const Stump& stump, double scale) const {
     StumpStep step;
     for (int which = 0; which < 4; ++which) {
         double value = scale * stump.values[which / 2];
@@ -310,7 +311,7 @@ StumpStep StumpBoost::step_of(const Stump& stump, double scale) const {
 
 // The factors are relative to the rows that are probably most frequent, those that the larger side
 // predicts correctly: their weights do not change.
-bool StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
+bool StumpBooster::set_factors(const Stump& stump, double z, StumpStep& step) const {
     bool larger = stump.rows > 2 * stump.left_rows;
     double reference = std::abs(step.margin[2 * larger]), longest = 0;
     for (int which = 0; which < 4; ++which) {
@@ -321,12 +322,12 @@ bool StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) cons
     return longest <= kMaxStep && units >= kMinUnits && units <= kMaxUnits;
 }
 
-double StumpBoost::z_of_vote(double error, double alpha) {
+double StumpBooster::z_of_vote(double error, double alpha) {
     if (alpha <= kMaxStep) return (1 - error) * portable_exp(-alpha) + error * portable_exp(alpha);
     return portable_exp(alpha + portable_log(error));  // the other term is negligible
 }
 
-double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) const {
+double StumpBooster::z_of(const StumpFinding& finding, const StumpStep& step) const {
     double sum = 0;
     const std::int64_t units[4] = {finding.left.positive(), finding.left.negative(),
                                    finding.right.positive(), finding.right.negative()};
@@ -335,12 +336,12 @@ double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) cons
     return sum / static_cast<double>(finder_.total().weight);
 }
 
-StumpRound StumpBoost::round(Ensemble& ensemble) {
+StumpRound StumpBooster::round(Ensemble& ensemble) {
     // The criterion value of a stump refers to weights with sum 1.
     double sum = static_cast<double>(finder_.total().weight) * unit_.weight;
     StumpFinding finding =
-        finder_.best(criterion(), {unit_.response / sum, unit_.weight / sum,
-                                   variant_ == StumpVariant::logit ? unit_.squares / sum : 1});
+        finder_.find_best(criterion(), {unit_.response / sum, unit_.weight / sum,
+                                        variant_ == StumpVariant::logit ? unit_.squares / sum : 1});
     const Stump& stump = finding.stump;
     StumpRound report;
     report.stump = stump;
@@ -364,7 +365,7 @@ StumpRound StumpBoost::round(Ensemble& ensemble) {
         bool can_multiply = set_factors(stump, report.z, step);
         if (!can_multiply) std::fill_n(step.factor, 4, 1.0);
         multiply(stump, step);
-        if (!can_multiply) weights_from_margins();
+        if (!can_multiply) compute_weights_from_margins();
     } else {
         const double by_side[2] = {report.alpha * stump.values[0], report.alpha * stump.values[1]};
         double before = potential_;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "stump/finder.hpp"
+#include "stump/stump_finder.hpp"
 
 namespace bosquet {
 
@@ -37,10 +37,10 @@ struct StumpRound {
     bool taken = false;
 };
 
-class StumpBoost {
+class StumpBooster {
   public:
-    StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<const double> target,
-               std::span<const double> weight, StumpVariant variant, double learning_rate);
+    StumpBooster(const StumpTable& table, Isa isa, Team& team, std::span<const double> target,
+                 std::span<const double> weight, StumpVariant variant, double learning_rate);
 
     StumpRound round(Ensemble& ensemble);
 
@@ -72,7 +72,7 @@ class StumpBoost {
     void sum_all_weights();
     // Sets the unit for weights with this sum.
     void set_unit(double sum);
-    void weights_from_margins();
+    void compute_weights_from_margins();
     // Updates margins and weights if the weights are multiplied by one of four factors. It takes
     // one pass, in which only rows whose factor is not 1 are summed again.
     void multiply(const Stump& stump, const StumpStep& step);
@@ -83,7 +83,7 @@ class StumpBoost {
     void set_mada(Range run, const double* exponentials, BlockSums& sums);
     BlockSums reweight_block(Range rows, const StumpSides& sides, const double* by_side);
 
-    double wrong_weight(const Stump& stump) const;
+    double sum_wrong_weight(const Stump& stump) const;
     double error_of(const StumpFinding& finding) const;
     StumpStep step_of(const Stump& stump, double scale) const;
     double z_of(const StumpFinding& finding, const StumpStep& step) const;

@@ -48,10 +48,10 @@ void scan_bins(std::span<const BinSums> bins, bool has_missing, const Criterion&
     if (has_missing) best.consider(criterion, criterion.total - missing, last, false);
 }
 
-// The levels of a nominal feature in the order of their mean response, including missing values as
-// bin 0. The best grouping into two is contiguous in this order (Fisher 1958; Breiman et al. 1984).
-// Levels without weight are left out; they go right.
-inline std::vector<std::uint32_t> levels_by_mean(std::span<const BinSums> bins) {
+// The levels of a categorical feature in the order of their mean response, including missing values
+// as bin 0. The best grouping into two is contiguous in this order (Fisher 1958; Breiman et al.
+// 1984). Levels without weight are left out; they go right.
+inline std::vector<std::uint32_t> order_levels_by_mean(std::span<const BinSums> bins) {
     std::vector<double> mean(bins.size());
     std::vector<std::uint32_t> levels;
     for (std::uint32_t bin = 0; bin < bins.size(); ++bin) {
@@ -75,7 +75,7 @@ void scan_levels(std::span<const BinSums> bins, const Criterion& criterion,
             if (level.all.response < 0) left = left + level.all;
         best.consider(criterion, left, 0, bins[0].all.response < 0);
     } else {
-        std::vector<std::uint32_t> levels = levels_by_mean(bins);
+        std::vector<std::uint32_t> levels = order_levels_by_mean(bins);
         bool missing_left = false;
         for (std::uint32_t i = 0; i + 1 < levels.size(); ++i) {
             left = left + bins[levels[i]].all;
@@ -94,7 +94,7 @@ std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins,
         for (std::uint32_t bin = 1; bin < bins.size(); ++bin)
             if (bins[bin].all.response < 0) chosen.push_back(bin);
     } else {
-        std::vector<std::uint32_t> levels = levels_by_mean(bins);
+        std::vector<std::uint32_t> levels = order_levels_by_mean(bins);
         for (std::uint32_t i = 0; i < split.position; ++i)
             if (levels[i] != 0) chosen.push_back(levels[i]);
         std::sort(chosen.begin(), chosen.end());

@@ -27,9 +27,9 @@ void check_fits(const Stump& stump, std::span<const double> values, const Ensemb
                          ", but the model has only " + std::to_string(ensemble.features) +
                          " features");
     std::uint32_t categories = ensemble.categories[stump.feature];
-    if (stump.nominal != (categories > 0))
+    if (stump.categorical != (categories > 0))
         throw InputError("feature " + std::to_string(stump.feature) + " is " +
-                         (stump.nominal ? "nominal" : "quantitative") +
+                         (stump.categorical ? "categorical" : "quantitative") +
                          " in the stump, but not in the model");
     if (!stump.left_categories.empty() && stump.left_categories.back() >= categories)
         throw InputError("the stump contains a category that the model does not have");
@@ -40,16 +40,11 @@ Node root_of(const Stump& stump, Tree& tree) {
     root.left = 1;
     root.tag = static_cast<std::uint32_t>(stump.feature);
     if (stump.missing_left) root.tag |= Node::kMissingLeft;
-    if (!stump.nominal) {
-        root.number = stump.threshold;
+    if (!stump.categorical) {
+        root.set_threshold(stump.threshold);
         return root;
     }
-    root.tag |= Node::kCategorical;
-    if (!stump.left_categories.empty())
-        tree.category_words.resize(stump.left_categories.back() / 32 + 1);
-    for (std::uint32_t code : stump.left_categories)
-        tree.category_words[code / 32] |= 1u << (code % 32);
-    root.put_set(0, static_cast<std::uint32_t>(tree.category_words.size()));
+    tree.set_left_categories(root, stump.left_categories);
     return root;
 }
 
@@ -57,7 +52,7 @@ Node root_of(const Stump& stump, Tree& tree) {
 
 bool Stump::goes_left(double value) const {
     if (std::isnan(value)) return missing_left;
-    if (!nominal) return value <= threshold;
+    if (!categorical) return value <= threshold;
     if (value < 0) return missing_left;
     if (value >= kMaxCategories) return false;
     return std::binary_search(left_categories.begin(), left_categories.end(),
@@ -84,7 +79,10 @@ void append_stump(const Stump& stump, std::span<const double> values, double sca
     }
     for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
         Node node;
-        node.number = ensemble.vector_leaves ? static_cast<double>(leaf) : scaled[leaf];
+        if (ensemble.vector_leaves)
+            node.set_vector_index(leaf);
+        else
+            node.set_leaf_value(scaled[leaf]);
         tree.nodes.push_back(node);
         double rows = leaves == 1 ? stump.rows
                       : leaf == 0 ? stump.left_rows

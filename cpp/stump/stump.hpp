@@ -15,14 +15,15 @@ struct Stump {
     static constexpr std::int32_t kConstant = -1;
 
     std::int32_t feature = kConstant;  // kConstant: the same prediction for every row
-    bool nominal = false;
+    bool categorical = false;
     bool missing_left = true;
     double threshold = std::numeric_limits<double>::infinity();  // values <= threshold go left
-    std::vector<std::uint32_t> left_categories;  // nominal feature: codes that go left, ascending
-    std::vector<double> values;                  // one per output: left side, then right side
-    double criterion_value = 0;                  // smaller is better
-    double gain = 0;                             // decrease compared with the best constant
-    double rows = 0;  // number of training rows, and of those on the left
+    std::vector<std::uint32_t>
+        left_categories;         // categorical feature: codes that go left, ascending
+    std::vector<double> values;  // one per output: left side, then right side
+    double criterion_value = 0;  // smaller is better
+    double gain = 0;             // decrease compared with the best constant
+    double rows = 0;             // number of training rows, and of those on the left
     double left_rows = 0;
 
     bool is_constant() const { return feature == kConstant; }

@@ -145,7 +145,7 @@ void StumpTable::describe(const SplitPosition& split, Stump& stump) const {
             stump.threshold = threshold_between(value_at(*column, split.position - 1),
                                                 value_at(*column, split.position));
     } else if (bins.categorical) {
-        stump.nominal = true;
+        stump.categorical = true;
         for (std::uint32_t bin : split.left_bins) {
             stump.left_categories.push_back(bin - 1);
             left += rows_of[bin];
@@ -171,15 +171,15 @@ StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa)
                          ", but the table has only " + std::to_string(table.features()) +
                          " features");
     const FeatureBins& bins = table.bins(feature);
-    if (stump.nominal != bins.categorical)
+    if (stump.categorical != bins.categorical)
         throw InputError("feature " + std::to_string(feature) + " is " +
-                         (stump.nominal ? "nominal" : "quantitative") +
+                         (stump.categorical ? "categorical" : "quantitative") +
                          " in the stump, but not in the table");
     const FeaturePlace& place = table.binned().layout().features[feature];
     if (!place.active)
         throw InputError("feature " + std::to_string(feature) +
                          " of the stump has only one value in the table");
-    if (!stump.nominal) {
+    if (!stump.categorical) {
         // A bin is on the left if its upper edge is; the last bin has no edge.
         auto above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
         bool all = stump.threshold == std::numeric_limits<double>::infinity();

@@ -28,7 +28,7 @@ struct OrderedColumn {
 };
 
 // The position of a split: the first `position` rows (of an ordered column) or bins go left; for a
-// nominal column the bins in left_bins.
+// categorical column the bins in left_bins.
 struct SplitPosition {
     std::uint32_t feature = 0;
     std::uint32_t position = 0;
@@ -93,7 +93,7 @@ class StumpSides {
     std::uint8_t last_ = 0;
     bool missing_left_ = false;
     std::vector<std::uint32_t> right_rows_;   // rows of bin last_ that go right, ascending
-    std::vector<std::uint8_t> right_of_bin_;  // nominal column: 1 if the bin goes right
+    std::vector<std::uint8_t> right_of_bin_;  // categorical column: 1 if the bin goes right
 };
 
 }  // namespace bosquet

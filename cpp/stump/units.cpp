@@ -52,7 +52,7 @@ double units_per_one(double sum, std::size_t rows) {
 double checked_sum(std::span<const double> weights, Team& team) {
     auto is_bad = [&](std::size_t i) { return !(weights[i] >= 0); };
     double sum = sum_of_blocks(weights.size(), team, [&](std::size_t index) {
-        Range rows = block(weights.size(), index);
+        Range rows = block_range(weights.size(), index);
         bool bad = false;
         for (std::size_t i = rows.begin; i < rows.end; ++i) bad |= is_bad(i);
         if (bad) {
@@ -85,11 +85,11 @@ ResponseSums response_sums(std::span<const double> target, std::span<const doubl
     std::size_t rows = target.size();
     ResponseSums sums;
     sums.absolute = sum_of_blocks(rows, team, [&](std::size_t index) {
-        return lane_sum(block(rows, index),
+        return lane_sum(block_range(rows, index),
                         [&](std::size_t i) { return weights[i] * std::abs(target[i]); });
     });
     sums.squares = sum_of_blocks(rows, team, [&](std::size_t index) {
-        return lane_sum(block(rows, index),
+        return lane_sum(block_range(rows, index),
                         [&](std::size_t i) { return weights[i] * target[i] * target[i]; });
     });
     if (!std::isfinite(sums.absolute) || !std::isfinite(sums.squares))

@@ -8,7 +8,8 @@
 
 namespace bosquet {
 
-inline std::size_t chunks_of(std::size_t rows) { return (rows + kLineRows - 1) / kLineRows; }
+// A chunk: the rows whose bytes fill a line.
+inline std::size_t line_chunk_count(std::size_t rows) { return (rows + kLineRows - 1) / kLineRows; }
 
 // Usually the data of a block of rows fits into the second-level cache.
 struct BlockLimits {
@@ -31,7 +32,7 @@ inline std::size_t block_rows(std::size_t rows, int threads, bool deep, std::siz
     std::size_t count = std::min(rows, std::clamp(share, kBlock.rows, limits.rows));
     if (code_bytes > 0) count = std::min(count, limits.code_bytes / code_bytes);
     if (value_bytes > 0) count = std::min(count, limits.value_bytes / value_bytes);
-    return std::max<std::size_t>(1, chunks_of(count)) * kLineRows;
+    return std::max<std::size_t>(1, line_chunk_count(count)) * kLineRows;
 }
 
 }  // namespace bosquet

@@ -105,10 +105,10 @@ std::vector<Condition> new_conditions(const Tree& tree, const FeatureUses& group
         if (node.is_leaf()) continue;
         if (node.categorical()) {
             conditions.push_back({node.feature(), true, 0});
-        } else if (node.number < std::numeric_limits<double>::infinity()) {
+        } else if (node.threshold() < std::numeric_limits<double>::infinity()) {
             auto use = group.find(node.feature());
-            if (use == group.end() || !use->second.has_threshold(node.number))
-                conditions.push_back({node.feature(), false, node.number});
+            if (use == group.end() || !use->second.has_threshold(node.threshold()))
+                conditions.push_back({node.feature(), false, node.threshold()});
         }
     }
     std::sort(conditions.begin(), conditions.end(),
@@ -228,7 +228,7 @@ class GroupCompiler {
             ends[node_index] = tree.nodes[node_index].is_leaf();
         std::vector<std::uint32_t> leaves;
         CompiledTree out = compile(tree, ends, leaves);
-        for (std::uint32_t leaf : leaves) out.leaf_values.push_back(tree.nodes[leaf].number);
+        for (std::uint32_t leaf : leaves) out.leaf_values.push_back(tree.nodes[leaf].leaf_value());
         return out;
     }
 
@@ -294,7 +294,7 @@ class GroupCompiler {
     };
     ThresholdTest threshold_test(const Node& node) const {
         const CodedFeature& feature = coded_feature_of(node);
-        std::size_t rank = rank_in(feature.bins->edges, node.number);
+        std::size_t rank = rank_in(feature.bins->edges, node.threshold());
         // A value goes left if at most `rank` edges are below it. In the line where 0 means missing
         // its code is one larger.
         auto bound = static_cast<std::uint8_t>(node.missing_left() ? rank + 1 : rank);

@@ -286,7 +286,7 @@ void Prediction::code_columns(const TreeGroup& group, Range rows, Workspace& wor
         }
         feature.binner->bin(column, rows.begin, rows.size(), *bin_kernels_, work.scratch.data(),
                             work.codes.data(), nullptr);
-        for (std::size_t chunk = 0; chunk < chunks_of(rows.size()); ++chunk) {
+        for (std::size_t chunk = 0; chunk < line_chunk_count(rows.size()); ++chunk) {
             const std::uint8_t* codes = work.codes.data() + chunk * kLineRows;
             std::uint8_t* lines = lines_of(chunk, work);
             if (feature.codes_line != kNoLine)
@@ -313,7 +313,7 @@ void Prediction::map_levels(const CompiledTree& tree, std::size_t chunk, Workspa
 void Prediction::add_lines(const CompiledTree& tree, Range rows, double* sums,
                            Workspace& work) const {
     ByteTree view = tree.view();
-    for (std::size_t chunk = 0; chunk < chunks_of(rows.size()); ++chunk) {
+    for (std::size_t chunk = 0; chunk < line_chunk_count(rows.size()); ++chunk) {
         map_levels(tree, chunk, work);
         tree_kernels_->add_tree(view, lines_of(chunk, work), work.picks.data(),
                                 sums + chunk * kLineRows);
@@ -322,7 +322,7 @@ void Prediction::add_lines(const CompiledTree& tree, Range rows, double* sums,
 
 void Prediction::walk_below_top(const CompiledTree& tree, std::size_t rows, Workspace& work) const {
     ByteTree top = tree.view();
-    for (std::size_t chunk = 0; chunk < chunks_of(rows); ++chunk) {
+    for (std::size_t chunk = 0; chunk < line_chunk_count(rows); ++chunk) {
         const std::uint8_t* starts =
             tree_kernels_->pick_leaves(top, lines_of(chunk, work), work.picks.data());
         leaves_of_lines(tree.nodes.data(), tree.roots.data(), starts, lines_of(chunk, work),
@@ -334,11 +334,11 @@ void Prediction::add_leaves(std::size_t t, std::size_t rows, Workspace& work) co
     const Tree& tree = ensemble_->trees[t];
     if (!ensemble_->vector_leaves) {
         double* sums = sums_of(t, work);
-        for (std::size_t i = 0; i < rows; ++i) sums[i] += tree.nodes[work.leaves[i]].number;
+        for (std::size_t i = 0; i < rows; ++i) sums[i] += tree.nodes[work.leaves[i]].leaf_value();
         return;
     }
     for (std::size_t i = 0; i < rows; ++i)
-        work.leaves[i] = static_cast<std::uint32_t>(tree.nodes[work.leaves[i]].number);
+        work.leaves[i] = static_cast<std::uint32_t>(tree.nodes[work.leaves[i]].vector_index());
     std::size_t outputs = ensemble_->outputs;
     for (std::size_t k = 0; k < outputs; ++k) {
         double* sums = sums_of(k, work);

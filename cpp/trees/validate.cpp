@@ -44,10 +44,11 @@ Fault fault_in_set(const Tree& tree, const Node& node, std::uint32_t categories)
     return nullptr;
 }
 
-Fault fault_in_ordinal(const Ensemble& ensemble, const Tree& tree, const Node& leaf) {
+Fault fault_in_vector_index(const Ensemble& ensemble, const Tree& tree, const Node& leaf) {
     auto vectors = static_cast<double>(tree.leaf_values.size() / ensemble.outputs);
-    if (!(leaf.number >= 0 && leaf.number < vectors)) return "the vector of a leaf does not exist";
-    return leaf.number == std::floor(leaf.number)
+    if (!(leaf.payload >= 0 && leaf.payload < vectors))
+        return "the vector of a leaf does not exist";
+    return leaf.payload == std::floor(leaf.payload)
                ? nullptr
                : "the index of the vector of a leaf is not an integer";
 }
@@ -65,14 +66,14 @@ Fault fault_in_vectors(const Ensemble& ensemble, const Tree& tree) {
 Fault fault_in_node(const Ensemble& ensemble, const Tree& tree, const Node& node) {
     if (node.is_leaf()) {
         if (node.tag != 0) return "a leaf has a split feature";
-        if (ensemble.vector_leaves) return fault_in_ordinal(ensemble, tree, node);
-        return std::isfinite(node.number) ? nullptr : "the value of a leaf is not finite";
+        if (ensemble.vector_leaves) return fault_in_vector_index(ensemble, tree, node);
+        return std::isfinite(node.leaf_value()) ? nullptr : "the value of a leaf is not finite";
     }
     if (node.feature() >= ensemble.features) return "the feature of a split does not exist";
     std::uint32_t categories = ensemble.categories[node.feature()];
     if (!node.categorical()) {
         if (categories != 0) return "a categorical feature is split at a threshold";
-        return std::isnan(node.number) ? "a threshold is NaN" : nullptr;
+        return std::isnan(node.threshold()) ? "a threshold is NaN" : nullptr;
     }
     if (categories == 0) return "a quantitative feature is split by categories";
     return fault_in_set(tree, node, categories);
@@ -144,7 +145,7 @@ bool are_shares(std::span<const double> values, std::span<const std::uint32_t> c
 bool leaves_within_0_and_1(const Tree& tree) {
     bool within = true;
     for (const Node& node : tree.nodes)
-        within &= !node.is_leaf() | ((node.number >= 0) & (node.number <= 1));
+        within &= !node.is_leaf() | ((node.leaf_value() >= 0) & (node.leaf_value() <= 1));
     return within;
 }
 

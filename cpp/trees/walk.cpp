@@ -31,7 +31,7 @@ template <std::size_t lanes, class Rows>
         for (std::size_t lane = 0; lane < lanes; ++lane) {
             const Node& node = nodes[lane][node_index[lane]];
             double x = rows(lane)[std::rotl(node.tag, 1) & 0x7fffffffu];
-            std::uint32_t right = !(x <= node.number);
+            std::uint32_t right = !(x <= node.threshold());
             if (node.categorical()) [[unlikely]]
                 right = !category_goes_left(ensemble, *trees[lane], node, x);
             // A lane that has reached its leaf stays there: a leaf has tag 0, so that it reads the
@@ -57,7 +57,7 @@ std::uint32_t leaf_of(const Ensemble& ensemble, const Tree& tree, const double* 
         if (node.categorical())
             left = category_goes_left(ensemble, tree, node, x);
         else
-            left = x <= node.number || (node.missing_left() && x != x);
+            left = x <= node.threshold() || (node.missing_left() && x != x);
         node_index = node.left + !left;
     }
     return node_index;
@@ -118,7 +118,7 @@ void add_trees(const Ensemble& ensemble, const double* row, std::size_t first, s
                 for (std::size_t k = 0; k < ensemble.outputs; ++k) out[k] += values[k];
                 continue;
             }
-            out[output] += leaf.number;
+            out[output] += leaf.leaf_value();
             if (++output == ensemble.outputs) output = 0;
         }
         first += lanes;

@@ -25,7 +25,7 @@ def best_isa() -> str:
 
 class Bins:
     """
-    The bins of each column: edges of quantitative columns, categories of nominal ones.
+    The bins of each column: edges of quantitative columns, categories of categorical ones.
     """
 
     @property
@@ -65,7 +65,7 @@ def binned_bytes(bins: Bins, rows: int) -> tuple:
     Return the bytes of a binned matrix without the copies of its features as columns, and the bytes of these copies.
     """
 
-class GrowingMatrix:
+class BinnedMatrixBuilder:
     """A binned matrix whose rows are appended in batches."""
 
     def __init__(self, bins: Bins, rows: int, has_columns: bool, folder: str) -> None:
@@ -129,7 +129,7 @@ class Loss:
     def outputs(self) -> int: ...
 
     @property
-    def curved(self) -> bool: ...
+    def uses_newton_steps(self) -> bool: ...
 
     def start_round(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
@@ -311,7 +311,7 @@ def code_bins(data: object, bins: Bins, isa: str, threads: int) -> CodedTable:
 def coded_bytes(bins: Bins, rows: int) -> int:
     """Return the bytes of a table of codes, one per bin."""
 
-class GrowingCodes:
+class CodedTableBuilder:
     """A table of codes, one per bin, whose rows are appended in batches."""
 
     def __init__(self, bins: Bins, rows: int, folder: str = '') -> None:
@@ -383,10 +383,10 @@ class Stump:
 
     @property
     def left_categories(self) -> list[int]:
-        """Category codes of a nominal feature that go left."""
+        """Category codes of a categorical feature that go left."""
 
     @property
-    def nominal(self) -> bool:
+    def categorical(self) -> bool:
         """Whether the split is on categories instead of a threshold."""
 
     @property
@@ -438,22 +438,22 @@ class StumpSearch:
     @property
     def n_features(self) -> int: ...
 
-    def best(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> Stump:
+    def find_best(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> Stump:
         """
         Return the stump that minimises the weighted 'error' or 'exponential' loss for targets -1 and 1, or the weighted 'squared' error for any targets.
         """
 
-    def best_of_classes(self, target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Stump:
+    def find_best_by_class(self, target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Stump:
         """
         Return the stump with one class per side that minimises the weighted 0-1 error.
         """
 
-    def best_of_signs(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Stump:
+    def find_best_by_signs(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Stump:
         """
         Return the best stump with a sign per class on each side. Arrays have shape (n_classes, n_rows).
         """
 
-class StumpBoost:
+class StumpBooster:
     """Boosting on stumps for two classes, one round per call."""
 
     def __init__(self, search: StumpSearch, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], variant: str, learning_rate: float) -> None: ...
@@ -471,7 +471,7 @@ class StumpBoost:
     def weights(self) -> NDArray[numpy.float64]:
         """Return the distribution over the rows for the next round."""
 
-def best_of_blocks(blocks: object, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str, threads: int = 1, isa: str = 'auto') -> Stump:
+def find_best_of_blocks(blocks: object, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str, threads: int = 1, isa: str = 'auto') -> Stump:
     """
     Return the best stump over features that are given lazily: an iterable of pairs (number of the first feature, floats of shape (n_features, n_rows)). No block is kept in memory.
     """
@@ -640,7 +640,7 @@ class HaarSearch:
     def n_kept(self) -> int:
         """Number of features whose codes are kept in memory."""
 
-    def best(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> tuple[int, float, float, float, float, float]:
+    def find_best(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> tuple[int, float, float, float, float, float]:
         """
         Return feature, threshold, prediction below the threshold, prediction from the threshold on, criterion value and gain of the stump that minimises 'error', 'exponential' or 'squared' loss.
         """

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,12 @@ class NotStored:
 # Counts that are passed to the core have 32 bits there.
 MAX_COUNT = 2**31 - 1
 
-# (function that returns whether a value is accepted, description of the accepted values)
-Check = tuple[Callable[[object], bool], str]
+
+class Check(NamedTuple):
+    """A check of a parameter: whether a value is accepted, and a description of the accepted values."""
+
+    accepts: Callable[[object], bool]
+    accepted: str
 
 
 def number(
@@ -48,7 +52,7 @@ def number(
     upper = "]" if math.isfinite(high) and not open_high else ")"
     accepted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
 
-    def ok(value: object) -> bool:
+    def accepts(value: object) -> bool:
         if value is None:
             return none
         if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
@@ -57,67 +61,65 @@ def number(
         below = value < high if open_high else value <= high
         return (value > low if open_low else value >= low) and below and value != math.inf
 
-    return ok, accepted
+    return Check(accepts, accepted)
 
 
 def integer(low: int, high: int | None = None, *, none: bool = False) -> Check:
     """Accept an integer in [low, high], and None if `none`."""
     span = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
 
-    def ok(value: object) -> bool:
+    def accepts(value: object) -> bool:
         if value is None:
             return none
         if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
             return False
         return int(value) >= low and (high is None or int(value) <= high)
 
-    return ok, span + (" or None" if none else "")
+    return Check(accepts, span + (" or None" if none else ""))
 
 
 def choice(*allowed: object) -> Check:
     """Accept one of the given values."""
 
-    def ok(value: object) -> bool:
+    def accepts(value: object) -> bool:
         # The type of a string may be np.str_, for example in a grid of parameters.
         comparable = [a for a in allowed if type(value) is type(a) or isinstance(value, str)]
         return any(value is a for a in allowed) or any(value == a for a in comparable)
 
-    return ok, "one of " + ", ".join(repr(a) for a in allowed)
+    return Check(accepts, "one of " + ", ".join(repr(a) for a in allowed))
 
 
 def boolean() -> Check:
     """Accept True or False."""
-    return (lambda value: isinstance(value, bool | np.bool_)), "True or False"
+    return Check(lambda value: isinstance(value, bool | np.bool_), "True or False")
 
 
 def count_or_fraction(low: int, what: str, *, none: bool = False) -> Check:
     """Accept an integer in [low, MAX_COUNT], or a float in (0, 1]: a fraction of `what`."""
-    fraction, count = number(0, 1, open_low=True)[0], integer(low, MAX_COUNT)[0]
+    fraction, count = number(0, 1, open_low=True), integer(low, MAX_COUNT)
 
-    def ok(value: object) -> bool:
+    def accepts(value: object) -> bool:
         if value is None:
             return none
-        return count(value) if isinstance(value, Integral) else fraction(value)
+        return (count if isinstance(value, Integral) else fraction).accepts(value)
 
-    return ok, f"an integer in [{low}, {MAX_COUNT}], or a fraction of the {what} in (0, 1]" + (
-        " or None" if none else ""
-    )
+    accepted = f"an integer in [{low}, {MAX_COUNT}], or a fraction of the {what} in (0, 1]"
+    return Check(accepts, accepted + (" or None" if none else ""))
 
 
 def number_of_features() -> Check:
     """Accept the values of `max_features`."""
-    inner = count_or_fraction(1, "features", none=True)[0]
-    return (
-        (lambda value: value in ("sqrt", "log2") if isinstance(value, str) else inner(value)),
-        "a fraction in (0, 1], a number of features >= 1, 'sqrt', 'log2' or None",
+    check = or_text(count_or_fraction(1, "features", none=True), "sqrt", "log2")
+    return check._replace(
+        accepted="a fraction in (0, 1], a number of features >= 1, 'sqrt', 'log2' or None"
     )
 
 
 def folds() -> Check:
     """Accept the values of `cv`."""
-    count = integer(2)[0]
-    return (
-        (lambda value: count(value) or is_splitter(value)),
+    count = integer(2)
+    return Check(
+        lambda value: count.accepts(value) or is_splitter(value),
         "an integer >= 2, a splitter of scikit-learn or a list of (training rows, validation rows)",
     )
 
@@ -129,28 +131,34 @@ def is_splitter(value: object) -> bool:
     )
 
 
+def or_text(check: Check, *texts: str) -> Check:
+    """Accept what `check` accepts, and the given texts."""
+    return Check(
+        lambda value: (isinstance(value, str) and value in texts) or check.accepts(value),
+        " or ".join([check.accepted, *map(repr, texts)]),
+    )
+
+
 def or_auto(check: Check) -> Check:
     """Accept what `check` accepts, and "auto"."""
-    ok, accepted = check
-    return (
-        (lambda value: (isinstance(value, str) and value == "auto") or ok(value)),
-        f"{accepted} or 'auto'",
-    )
+    return or_text(check, "auto")
 
 
 def number_of_jobs() -> Check:
     """Accept the values of `n_jobs`."""
-    inner = integer(-(2**31), 2**31 - 1, none=True)[0]
-    return (lambda value: inner(value) and value != 0), "an integer other than 0, or None"
+    inner = integer(-(2**31), 2**31 - 1, none=True)
+    return Check(
+        lambda value: inner.accepts(value) and value != 0, "an integer other than 0, or None"
+    )
 
 
 def callables() -> Check:
     """Accept a list of functions, or None."""
 
-    def ok(value: object) -> bool:
+    def accepts(value: object) -> bool:
         return value is None or (isinstance(value, list | tuple) and all(map(callable, value)))
 
-    return ok, "a list of functions, or None"
+    return Check(accepts, "a list of functions, or None")
 
 
 # Checks of parameters that mean the same in all estimators.
@@ -179,12 +187,35 @@ def check_parameters(estimator: Estimator, checks: Mapping[str, Check]) -> None:
             check_value(name, value, checks[name])
 
 
+def check_estimator(
+    estimator: object,
+    parameter: str = "estimator",
+    *,
+    name: str | None = None,
+    none: bool = False,
+) -> None:
+    """Raise a TypeError unless the value of a parameter is an estimator, or None if `none`.
+
+    `name` is the name of the estimator if the parameter is a list of named estimators.
+    """
+    if none and estimator is None:
+        return
+    if isinstance(estimator, type) or not all(
+        hasattr(estimator, method) for method in ("fit", "predict", "get_params")
+    ):
+        problem = f"{parameter}={estimator!r} is"
+        if name is not None:
+            problem = f"{parameter} contains {estimator!r} under the name {name!r}, which is"
+        raise TypeError(
+            f"{problem} not an estimator; pass an instance (not a class) with fit, predict and get_params"
+        )
+
+
 def check_value(name: str, value: object, check: Check) -> None:
     """Raise a ValueError that names the argument and its value unless the value is accepted."""
-    ok, accepted = check
-    if not ok(value):
+    if not check.accepts(value):
         value = value.item() if isinstance(value, np.generic) else value
-        raise ValueError(f"{name}={value!r} is not valid: {name} must be {accepted}")
+        raise ValueError(f"{name}={value!r} is not valid: {name} must be {check.accepted}")
 
 
 def resolve_max_features(value: float | str | None, n_features: int) -> int:

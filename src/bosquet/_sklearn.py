@@ -188,17 +188,15 @@ def seed_from(random_state: RandomState) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def seeded_clone(
-    template: Model, random: np.random.RandomState, *, keep_set: bool = False
-) -> Model:
-    """Return a clone in which every `random_state`, also of nested estimators, is drawn from `random`.
+def seeded_clone(template: Model, rng: np.random.RandomState, *, keep_set: bool = False) -> Model:
+    """Return a clone in which every `random_state`, also of nested estimators, is drawn from `rng`.
 
     With `keep_set`, values of `random_state` other than None are kept, so that the clone draws the same
     random numbers in every fit.
     """
     learner = clone(template)
     seeds = {
-        name: int(random.randint(np.iinfo(np.int32).max))
+        name: int(rng.randint(np.iinfo(np.int32).max))
         for name, value in sorted(learner.get_params(deep=True).items())
         if (name == "random_state" or name.endswith("__random_state"))
         and not (keep_set and value is not None)

@@ -82,3 +82,16 @@ def _cell_text(value: object) -> str:
         return f"{value:.4g}"
     text = str(value)
     return text if len(text) <= MAX_CELL_WIDTH else text[: MAX_CELL_WIDTH - 1] + "…"
+
+
+def ranked_columns(
+    names: list[str], scaled: np.ndarray, mean: np.ndarray, standard_error: np.ndarray
+) -> dict[str, list[str] | np.ndarray]:
+    """Return the columns of a table of importances, most important first."""
+    order = np.argsort(-mean, kind="stable")
+    return {
+        "feature": [names[f] for f in order],
+        "scaled": scaled[order],
+        "mean": mean[order],
+        "standard_error": standard_error[order],
+    }

@@ -172,6 +172,10 @@ def test_bags_have_the_size_given_by_max_samples_and_max_features(regression):
     model = BaggingRegressor(max_features=2, random_state=0).fit(X, y)
     assert {features.size for features in model.estimators_features_} == {2}
     assert len({tuple(features) for features in model.estimators_features_}) == 3
+    # Fractions are rounded down, as in scikit-learn.
+    for max_features, size in [(0.6, 1), (0.1, 1), ("sqrt", 1), (None, 3)]:
+        model = BaggingRegressor(max_features=max_features, random_state=0).fit(X, y)
+        assert {features.size for features in model.estimators_features_} == {size}
     twice = BaggingRegressor(bootstrap_features=True, n_estimators=20, random_state=0).fit(X, y)
     assert any(np.unique(features).size < 3 for features in twice.estimators_features_)
     assert twice.score(X, y) > 0.5

@@ -151,11 +151,11 @@ class GoodCalls:
         call("BinnedMatrix.bin", self.matrix, 1, 5)
         call("binned_bytes", self.bins, self.rows)
         for folder in ("", "/tmp"):
-            growing = call("GrowingMatrix.__init__", self.bins, self.rows, False, folder)
-            call("GrowingMatrix.append", growing, self.X[:7], "auto", 1)
-            call("GrowingMatrix.append", growing, self.columns_from(7), "auto", 2)
-            call("GrowingMatrix.filled_rows", growing)
-            call("GrowingMatrix.finish", growing)
+            growing = call("BinnedMatrixBuilder.__init__", self.bins, self.rows, False, folder)
+            call("BinnedMatrixBuilder.append", growing, self.X[:7], "auto", 1)
+            call("BinnedMatrixBuilder.append", growing, self.columns_from(7), "auto", 2)
+            call("BinnedMatrixBuilder.filled_rows", growing)
+            call("BinnedMatrixBuilder.finish", growing)
         self.loss = call("Loss.__init__", "squared_error", 1, 1, [])
         self.softmax = call("Loss.__init__", "log_loss", 3, 1, [])
         self.huber = call("Loss.__init__", "huber", 1, 1, [0.9])
@@ -164,7 +164,7 @@ class GoodCalls:
         target, raw = self.y[None], np.zeros((1, self.rows))
         for loss in (self.loss, self.huber):
             call("Loss.outputs", loss)
-            call("Loss.curved", loss)
+            call("Loss.uses_newton_steps", loss)
             call("Loss.start_round", loss, target, raw, self.weight)
             call("Loss.value", loss, target, raw, self.weight)
             call("Loss.gradient_hessian", loss, target, raw, "auto")
@@ -272,10 +272,10 @@ class GoodCalls:
         coarse = call("code_bins", self.columns, self.bins, "auto", 1)
         call("coded_bytes", self.bins, self.rows)
         for folder in ("", "/tmp"):
-            codes = call("GrowingCodes.__init__", self.bins, self.rows, folder)
-            call("GrowingCodes.append", codes, self.X[:7], "auto", 1)
-            call("GrowingCodes.append", codes, self.columns_from(7), "auto", 2)
-            call("GrowingCodes.finish", codes)
+            codes = call("CodedTableBuilder.__init__", self.bins, self.rows, folder)
+            call("CodedTableBuilder.append", codes, self.X[:7], "auto", 1)
+            call("CodedTableBuilder.append", codes, self.columns_from(7), "auto", 2)
+            call("CodedTableBuilder.finish", codes)
         call("CodedTable.n_rows", self.coded)
         call("CodedTable.n_codes", self.coded, 2)
         classes, numbers = self.classes.astype(np.uint32), self.y[None].copy()
@@ -347,16 +347,16 @@ class GoodCalls:
         binned = call("StumpSearch.__init__", self.columns, self.categories, self.bins, "auto", 1)
         call("StumpSearch.n_rows", search)
         call("StumpSearch.n_features", search)
-        stump = call("StumpSearch.best", search, self.signs, self.weight, "error")
-        call("StumpSearch.best", binned, self.y, self.weight, "squared")
-        nominal = call("StumpSearch.best_of_classes", binned, classes, 3, self.weight)
+        stump = call("StumpSearch.find_best", search, self.signs, self.weight, "error")
+        call("StumpSearch.find_best", binned, self.y, self.weight, "squared")
+        nominal = call("StumpSearch.find_best_by_class", binned, classes, 3, self.weight)
         signs = np.where(classes == np.arange(3)[:, None], 1.0, -1.0)
-        call("StumpSearch.best_of_signs", search, signs, np.ones((3, self.rows)))
+        call("StumpSearch.find_best_by_signs", search, signs, np.ones((3, self.rows)))
         for name in (
             "feature",
             "threshold",
             "left_categories",
-            "nominal",
+            "categorical",
             "missing_left",
             "values",
         ):
@@ -371,12 +371,12 @@ class GoodCalls:
         call("Stump.__setstate__", _core.Stump.__new__(_core.Stump), state, keep=False)
         self.calls.append(("Stump.__setstate__", (_core.Stump.__new__(_core.Stump), state)))
         for variant in ("discrete", "logit"):
-            boost = call("StumpBoost.__init__", search, self.signs, self.weight, variant, 1.0)
-            call("StumpBoost.round", boost, model)
-            call("StumpBoost.margins", boost)
-            call("StumpBoost.weights", boost)
+            boost = call("StumpBooster.__init__", search, self.signs, self.weight, variant, 1.0)
+            call("StumpBooster.round", boost, model)
+            call("StumpBooster.margins", boost)
+            call("StumpBooster.weights", boost)
         blocks = [(0, self.X.T[:2].copy()), (2, np.float32(self.X.T[2:]))]
-        call("best_of_blocks", blocks, self.signs, self.weight, "exponential", 2, "auto")
+        call("find_best_of_blocks", blocks, self.signs, self.weight, "exponential", 2, "auto")
 
     def _experts(self) -> None:
         call = self.call
@@ -469,7 +469,7 @@ class GoodCalls:
         for name in ("n_rows", "n_features", "n_kept"):
             call(f"HaarSearch.{name}", search)
         for criterion in ("error", "exponential", "squared"):
-            call("HaarSearch.best", search, np.ones(len(self.windows)), criterion)
+            call("HaarSearch.find_best", search, np.ones(len(self.windows)), criterion)
         call("HaarSearch.values", search, 1)
 
     def _detection(self) -> None:

@@ -69,7 +69,7 @@ def test_an_invalid_state_of_a_stump_is_rejected(good: GoodCalls) -> None:
 
 def stump_state(good: GoodCalls) -> tuple[Any, ...]:
     search = _core.StumpSearch(good.X, good.categories, None, "auto", 1)
-    return search.best(good.signs, good.weight, "error").__getstate__()
+    return search.find_best(good.signs, good.weight, "error").__getstate__()
 
 
 def test_a_fit_needs_the_bins_of_its_matrix(good: GoodCalls) -> None:
@@ -173,11 +173,11 @@ def test_the_caller_may_change_class_numbers_after_the_check(good: GoodCalls) ->
 def test_absent_classes_do_not_change_the_stump(good: GoodCalls) -> None:
     search = _core.StumpSearch(good.X, good.categories, None, "auto", 1)
     classes = good.classes.astype(np.uint32)
-    few = search.best_of_classes(classes, 3, good.weight)
-    many = search.best_of_classes(classes, 100_000, good.weight)
+    few = search.find_best_by_class(classes, 3, good.weight)
+    many = search.find_best_by_class(classes, 100_000, good.weight)
     assert few.__getstate__() == many.__getstate__()
     with pytest.raises(ValueError, match="classes, but at most 1048576 are supported"):
-        search.best_of_classes(classes, 2**31, good.weight)
+        search.find_best_by_class(classes, 2**31, good.weight)
 
 
 def test_nan_targets_are_rejected() -> None:
@@ -232,4 +232,4 @@ def test_an_endless_iterable_of_blocks_can_be_interrupted() -> None:
             yield 0, np.zeros((1, 2))
 
     with pytest.raises(KeyboardInterrupt):
-        _core.best_of_blocks(blocks(), np.array([1.0, -1.0]), np.ones(2), "error")
+        _core.find_best_of_blocks(blocks(), np.array([1.0, -1.0]), np.ones(2), "error")

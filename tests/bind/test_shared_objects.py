@@ -63,11 +63,11 @@ def test_one_ensemble_is_explained_the_same_in_many_threads(good: GoodCalls) -> 
 
 def test_many_threads_can_use_one_stump_search(good: GoodCalls) -> None:
     search = _core.StumpSearch(good.X, good.categories, None, "auto", 2)
-    expected = search.best(good.signs, good.weight, "error").__getstate__()
-    boost = _core.StumpBoost(search, good.signs, good.weight, "real", 1.0)
+    expected = search.find_best(good.signs, good.weight, "error").__getstate__()
+    boost = _core.StumpBooster(search, good.signs, good.weight, "real", 1.0)
     model = _core.Ensemble(3, 1, [0.0], good.categories)
     found = run_in_threads(
-        lambda: search.best(good.signs, good.weight, "error").__getstate__(),
+        lambda: search.find_best(good.signs, good.weight, "error").__getstate__(),
         lambda: boost.margins() is not None and expected,
     )
     assert all(state == expected for state in found)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_fit import ISAS
+from core_fit import learn_test_bins
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from instruction_sets import ISAS
 from numpy.typing import NDArray
 
 from bosquet import _core
@@ -192,7 +193,7 @@ def test_edges_do_not_depend_on_threads_or_on_the_layout_of_the_table() -> None:
     expected = [quantile_edges(column, None, 255) for column in x.T]
     for table in (x, np.asfortranarray(x), [*x.T.copy()], x[::-1].copy()[::-1]):
         for threads in (1, 2, 3, 8):
-            bins = _core.learn_bins(table, [], np.zeros(0), 255, 200_000, 0, threads)
+            bins = learn_test_bins(table, threads=threads)
             for f, edges in enumerate(expected):
                 assert bins.edges(f).tobytes() == edges.tobytes()
 

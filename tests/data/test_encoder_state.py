@@ -28,7 +28,7 @@ def test_the_state_is_strict_json_and_restores_the_encoder():
     restored = TableEncoder.from_state(json.loads(text))
     assert restored.to_state() == encoder.to_state()
     assert restored.levels == encoder.levels
-    assert restored.categories == encoder.categories == [0, 3, 4, 0]
+    assert restored.n_levels == encoder.n_levels == [0, 3, 4, 0]
     assert restored.n_features == 4
     for ours, theirs in zip(restored.transform(ROWS), encoder.transform(ROWS), strict=True):
         np.testing.assert_array_equal(ours, theirs)

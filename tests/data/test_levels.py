@@ -77,7 +77,7 @@ def test_the_most_frequent_levels_keep_their_codes_and_the_rest_are_missing():
     encoder, codes = fit_column(values, max_categories=3)
     # c and d occur twice; of a, b and e, which occur once, a comes first.
     assert encoder.levels == [["a", "c", "d"]]
-    assert encoder.categories == [3]
+    assert encoder.n_levels == [3]
     assert codes.tolist() == [-1, 1, 1, 0, 2, 2, -1]
     assert encode(encoder, ["b", "a", "new"]) == [-1, 0, -1]
 
@@ -108,7 +108,7 @@ def test_max_categories_is_at_most_65535():
         with pytest.raises(TypeError, match=r"max_categories must be an integer"):
             fit_column(["a"], max_categories=most)
     encoder, _ = fit_column([str(number) for number in range(70_000)], max_categories=65_535)
-    assert encoder.categories == [65_535]
+    assert encoder.n_levels == [65_535]
 
 
 def test_text_where_numbers_were_in_training_is_rejected_by_column():

@@ -19,7 +19,7 @@ def test_a_numeric_matrix_is_not_copied(dtype, order):
     assert columns is X
     assert encoder.transform(X) is X
     assert encoder.levels == [None] * 3
-    assert encoder.categories == [0, 0, 0]
+    assert encoder.n_levels == [0, 0, 0]
     assert encoder.feature_names is None
 
 

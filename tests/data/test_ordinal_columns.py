@@ -20,7 +20,7 @@ def test_the_order_of_the_type_is_that_of_the_numbers():
     encoder, columns = TableEncoder.fit_encode(sizes(["large", "small", None, "large"]))
     np.testing.assert_array_equal(columns[0], [2, 0, np.nan, 2])
     assert encoder.levels == [SIZES]
-    assert encoder.categories == [0]
+    assert encoder.n_levels == [0]
 
 
 def test_unseen_levels_of_the_type_have_a_rank_and_other_values_are_missing():
@@ -47,7 +47,7 @@ def test_named_in_categorical_features_it_is_nominal():
     frame = sizes(["large", "small", "medium"])
     encoder, columns = TableEncoder.fit_encode(frame, categorical_features=["size"])
     assert encoder.levels == [["large", "medium", "small"]]
-    assert encoder.categories == [3]
+    assert encoder.n_levels == [3]
     assert columns[0].dtype == np.int32
     for none in (None, [False]):
         encoder, columns = TableEncoder.fit_encode(frame, categorical_features=none)

@@ -11,7 +11,7 @@ from bosquet.experts import (
     FTRL,
     ExponentialWeights,
     FixedShare,
-    GradientDescent,
+    OnlineGradientDescent,
     OnlineRidge,
     oracle,
     play,
@@ -31,7 +31,7 @@ RULES = {
     "ml-prod": "ml-prod",
     "boa": "boa",
     "ogd": "ogd",
-    "ogd fixed": GradientDescent(0.1),
+    "ogd fixed": OnlineGradientDescent(0.1),
     "ftrl": "ftrl",
     "ftrl entropy": FTRL("entropy"),
 }

@@ -8,7 +8,7 @@ from bosquet.experts import (
     FTRL,
     ExponentialWeights,
     FixedShare,
-    GradientDescent,
+    OnlineGradientDescent,
     OnlineRidge,
     play,
 )
@@ -236,6 +236,6 @@ def test_rules_that_learn_the_range_do_not_depend_on_the_unit(rule):
 def test_the_projection_is_the_nearest_point_of_the_simplex():
     for seed in range(20):
         start = np.random.default_rng(seed).normal(size=(1, 6))
-        game = play(-start, GradientDescent(1.0))
+        game = play(-start, OnlineGradientDescent(1.0))
         expected = reference.nearest_weights(np.full(6, 1 / 6) + start[0] - start.mean())
         np.testing.assert_allclose(game.final_weights_, expected, atol=1e-12)

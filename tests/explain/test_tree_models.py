@@ -44,7 +44,7 @@ def test_the_response_of_the_trees_is_the_probability(model, n_classes, table):
     X, _, labels = table
     model.fit(X, np.minimum(labels, n_classes - 1))
     trees = tree_model(model)
-    found = trees.response(trees.raw(trees.columns(X, "test")))
+    found = trees.response(trees.predict_raw(trees.columns(X, "test")))
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-12, atol=1e-15)
 
 
@@ -53,7 +53,7 @@ def test_the_response_of_the_trees_is_the_prediction(model, table):
     X, y, _ = table
     model.fit(X, y)
     trees = tree_model(model)
-    found = trees.response(trees.raw(trees.columns(X, "test")))
+    found = trees.response(trees.predict_raw(trees.columns(X, "test")))
     np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=1e-12)
     assert trees.linear == (getattr(model, "loss", "squared_error") == "squared_error")
 
@@ -63,7 +63,7 @@ def test_the_trees_of_a_robust_vote_are_its_decision_function(model, table):
     X, _, labels = table
     model.fit(X, labels > 0)
     trees = tree_model(model)
-    found = trees.response(trees.raw(trees.columns(X, "test")))
+    found = trees.response(trees.predict_raw(trees.columns(X, "test")))
     np.testing.assert_allclose(found[:, 0], model.decision_function(X), rtol=1e-12)
 
 

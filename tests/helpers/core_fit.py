@@ -15,10 +15,6 @@ from bosquet.reference.gradient_trees import GradientNode, leaf_of
 
 Array = NDArray[np.float64]
 
-ALL_ISAS = ["baseline", "avx2", "avx512"]
-# The instruction sets of this processor; only the baseline on processors other than x86.
-ISAS = ALL_ISAS[: ALL_ISAS.index(_core.best_isa()) + 1]
-
 
 @dataclass
 class CoreFit:
@@ -37,6 +33,14 @@ class CoreFit:
         both = self.ensemble.predict_raw(x, 0, tree + 1) - self.ensemble.predict_raw(x, 0, 0)
         before = self.ensemble.predict_raw(x, 0, tree) - self.ensemble.predict_raw(x, 0, 0)
         return (both - before).sum(axis=1)
+
+
+def learn_test_bins(
+    x: Any, categories: Sequence[int] = (), weight: Array | None = None, *, threads: int = 1
+) -> Any:
+    """Return the bins that the estimators use by default."""
+    w = np.zeros(0) if weight is None else weight
+    return _core.learn_bins(x, list(categories), w, 255, 200_000, 0, threads)
 
 
 def fit_core(
@@ -60,7 +64,7 @@ def fit_core(
     options = {"min_samples_leaf": 1, "learning_rate": 1.0, **options}
     w = np.zeros(0) if weight is None else weight
     target = np.atleast_2d(np.asarray(y, dtype=np.float64))
-    bins = _core.learn_bins(x, list(categories), w, 255, 200_000, 0, threads)
+    bins = learn_test_bins(x, categories, w, threads=threads)
     matrix = _core.bin_table(x, bins, isa, threads)
     native_loss = _core.Loss(loss, outputs, len(target), list(parameters))
     fit = _core.BoostingFit(matrix, bins, target, w, native_loss, options, isa, threads)
@@ -90,8 +94,7 @@ def assert_same_tree(
     probes: Array,
 ) -> None:
     """Check that two trees agree node by node, and send new rows to the same leaves."""
-    if hasattr(core.ensemble, "tree_arrays"):
-        assert_same_nodes(core.ensemble.tree_arrays(number), reference, table)
+    assert_same_nodes(core.ensemble.tree_arrays(number), reference, table)
     values = np.array([node.value for node in reference])
     for rows in (x, probes):
         bins = [column.bins_of(v) for column, v in zip(table.columns, rows.T, strict=True)]

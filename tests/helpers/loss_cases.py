@@ -17,7 +17,7 @@ REGRESSION = [name for name in TRAITS if name not in TWO_CLASSES]
 POSITIVE = [
     name for name, loss in TRAITS.items() if loss["targets"] in ("non_negative", "positive")
 ]
-CURVED = [name for name, loss in TRAITS.items() if loss["curved"]]
+NEWTON_LOSSES = [name for name, loss in TRAITS.items() if loss["uses_newton_steps"]]
 
 
 def cases(

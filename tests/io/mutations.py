@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from random import Random
 
 import numpy as np
+from core_fit import learn_test_bins
 from handmade import (
     COUNTED_COVERS,
     LISTED_NUMBERS,
@@ -76,7 +77,7 @@ def grown_file(seed: int = 0) -> bytes:
     ).astype(float)
     y = X[:, 0] + (X[:, 1] % 3) + (X[:, 2] % 2)
     levels, empty = [0, 9, 700], np.zeros(0)
-    bins = _core.learn_bins(X, levels, empty, 255, 200_000, 0, 1)
+    bins = learn_test_bins(X, levels)
     matrix = _core.bin_table(X, bins, "auto", 1)
     options = {"max_leaf_nodes": 12, "min_samples_leaf": 2, "min_samples_category": 1}
     fit = _core.BoostingFit(

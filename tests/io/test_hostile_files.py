@@ -344,8 +344,10 @@ def test_a_deep_tree_is_supported() -> None:
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_reader_is_clean_under_sanitizers(tmp_path: Path) -> None:
     sources = [HERE / "fuzz_reader.cpp"]
-    for package in ("base", "parallel", "data", "tree", "io"):
-        sources += sorted((HERE.parents[1] / "cpp" / package).glob("*.cpp"))
+    for package in ("base", "parallel", "data", "trees", "io"):
+        found = sorted((HERE.parents[1] / "cpp" / package).glob("*.cpp"))
+        assert found, f"cpp/{package} has no source files"
+        sources += found
     program, files = tmp_path / "fuzz_reader", []
     parts = _core.write_parts([small_file(), b"", grown_file()], b"{}")
     for name, file in [*SMALL_FILES.items(), ("grown", grown_file()), ("parts", parts)]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from instruction_sets import ISAS
 from loss_cases import POSITIVE, TWO_CLASSES, Array, accepted, cases, core_loss
 
 from bosquet import _core
@@ -17,8 +18,6 @@ from bosquet.reference.losses import (
 )
 
 NO_WEIGHTS = np.zeros(0)
-ALL_ISAS = ["baseline", "avx2", "avx512"]
-ISAS = ALL_ISAS[: ALL_ISAS.index(_core.best_isa()) + 1]
 
 every_loss = pytest.mark.parametrize(("name", "parameter"), cases())
 

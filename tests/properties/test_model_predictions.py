@@ -107,7 +107,7 @@ def raw_prediction(model: Any, X: Any) -> np.ndarray:
     For output codes these are the votes before decoding.
     """
     if getattr(model, "multiclass", "") == "one-vs-rest" and len(model.classes_) > 2:
-        return model._vote.raw(model._encode_table(X), 1)
+        return model._vote.predict_raw(model._encode_table(X), 1)
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     if hasattr(model, "predict_proba"):

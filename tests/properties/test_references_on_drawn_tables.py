@@ -275,7 +275,7 @@ def test_rounds_of_samme_are_those_of_the_reference(table: Table, rounds: int) -
     nominal = nominal_columns(table)
 
     def learn(X: Any, y: Any, w: Any) -> Any:
-        return stumps.best_of_classes(X, y, 3, w, nominal).predict
+        return stumps.find_best_by_class(X, y, 3, w, nominal).predict
 
     expected = reference_adaboost.samme(X, y, 3, learn, rounds)
     model = fitted(bosquet.AdaBoostClassifier(n_estimators=rounds), table.X, table.labels(3))

@@ -34,5 +34,5 @@ def metric_and_shape(task, X, y, metric=None):
     task = "regression" if task == "counts" else task
     shape = table_shape(X, y, task)
     classes = () if task == "regression" else np.unique(y)
-    name = metric or default_metric(task, shape.rarest)
+    name = metric or default_metric(task, shape.rarest_share)
     return metric_named(name, task, classes), shape

@@ -302,7 +302,10 @@ def test_support_vector_machines_do_not_fail_on_a_class_with_too_few_rows():
     assert "too few to calibrate" in study.table_.loc["svm-linear", "message"]
     shape = TableShape("multiclass", 56_000, 4, 0, 4, 8, 9 / 70_000)
     assert METHODS["svm-gaussian"].why_unsuited(shape) == ""
-    assert METHODS["svr-gaussian"].why_unsuited(replace(shape, task="regression", rarest=1.0)) == ""
+    assert (
+        METHODS["svr-gaussian"].why_unsuited(replace(shape, task="regression", rarest_share=1.0))
+        == ""
+    )
 
 
 def test_a_subsample_has_ten_rows_of_each_class_that_has_them():

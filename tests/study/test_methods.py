@@ -128,7 +128,7 @@ def test_class_weights_are_tried_where_a_class_is_rare():
         usual = [c.setting.get("class_weight") for c in METHODS[name].candidates(shape)]
         rare = [
             c.setting.get("class_weight")
-            for c in METHODS[name].candidates(replace(shape, rarest=0.02))
+            for c in METHODS[name].candidates(replace(shape, rarest_share=0.02))
         ]
         assert "balanced" not in usual
         assert "balanced" in rare
@@ -189,7 +189,7 @@ def test_poisson_regression_is_for_counts_only():
 
 def test_quadratic_discriminants_are_left_out_where_a_class_has_fewer_rows_than_columns():
     X, y = mixed_table("binary")
-    shape = replace(metric_and_shape("binary", X, y)[1], rarest=0.02)
+    shape = replace(metric_and_shape("binary", X, y)[1], rarest_share=0.02)
     assert "too few for a covariance" in METHODS["qda"].why_unsuited(shape)
 
 

@@ -194,7 +194,7 @@ def test_terms_of_a_degree_span_the_powers_and_products_of_columns():
 def test_the_shape_of_a_table_counts_columns_levels_and_classes(frame):
     shape = table_shape(frame, ["a", "b", "b", "b"], "binary")
     assert (shape.n_rows, shape.n_numbers, shape.n_categories) == (4, 2, 2)
-    assert (shape.n_indicators, shape.n_classes, shape.rarest) == (7, 2, 0.25)
-    assert table_shape(frame, [0, 1, 5, 2], "regression").counts
-    assert not table_shape(frame, [0, 1, 5, -2], "regression").counts
-    assert not table_shape(frame, [0, 1, 5, 0.5], "regression").counts
+    assert (shape.n_indicators, shape.n_classes, shape.rarest_share) == (7, 2, 0.25)
+    assert table_shape(frame, [0, 1, 5, 2], "regression").target_is_count
+    assert not table_shape(frame, [0, 1, 5, -2], "regression").target_is_count
+    assert not table_shape(frame, [0, 1, 5, 0.5], "regression").target_is_count

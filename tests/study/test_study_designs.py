@@ -437,7 +437,7 @@ def test_groups_are_not_divided_by_splits_or_folds_of_tuning(visits, splitter, w
 
     own = None if splitter is None else getattr(model_selection, splitter)(3)
     detector = method(
-        "detector", lambda shape, value, seed: DetectsLeaks(value), values=(0.0, 1.0), by=way
+        "detector", lambda shape, value, seed: DetectsLeaks(value), values=(0.0, 1.0), scheme=way
     )
     study = Study(methods=["constant", detector], budget=None, repeats=2, verbose=0)
     study.fit(visits, "y", groups="who", splitter=own)

@@ -126,7 +126,7 @@ def tuned_within(seconds, fits):
         TableRows(X, y),
         shape,
         metric,
-        options=TuningOptions(by="validation"),
+        options=TuningOptions(scheme="validation"),
         limits=TimeLimits(hard=seconds),
     )
 

@@ -72,8 +72,8 @@ def test_a_forest_that_is_stopped_keeps_its_trees(name):
         bags = {} if name == "extra-trees" else {"oob_score": True}
         return [replace(many[0], make=lambda seed: kind(10**5, random_state=seed, **bags))]
 
-    by = "validation" if name == "extra-trees" else "oob"
-    endless = replace(METHODS[name], candidates=lambda shape: candidates(shape) * 2, by=by)
+    scheme = "validation" if name == "extra-trees" else "oob"
+    endless = replace(METHODS[name], candidates=lambda shape: candidates(shape) * 2, scheme=scheme)
     began = time.monotonic()
     tuned = tune(endless, TableRows(X, y), shape, metric, limits=TimeLimits(hard=4.0))
     assert time.monotonic() - began < 20
@@ -152,7 +152,7 @@ def test_a_method_that_is_stopped_in_its_last_fit_keeps_its_validation_model():
         TableRows(X, y),
         shape,
         metric,
-        options=TuningOptions(by="validation"),
+        options=TuningOptions(scheme="validation"),
         limits=TimeLimits(hard=0.5),
     )
     assert not tuned.finished
@@ -164,7 +164,7 @@ def test_a_method_that_is_stopped_in_its_last_fit_keeps_its_validation_model():
             TableRows(X, y),
             shape,
             metric,
-            options=TuningOptions(by="cv"),
+            options=TuningOptions(scheme="cv"),
             limits=TimeLimits(hard=0.5),
         )
 

@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from bosquet import RandomForestRegressor
+from bosquet._folds import fold_numbers
 from bosquet.reference import resampling
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.costs import FitCost
@@ -23,7 +24,7 @@ from bosquet.study.tuning.affordable_rows import affordable_rows
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.time_limits import TimeLimits
 from bosquet.study.tuning.tuner import tune
-from bosquet.study.tuning.validation import draw_bags, fold_numbers
+from bosquet.study.tuning.validation import draw_bags
 
 
 def method_of(make, settings, name="linear", **changes):
@@ -52,18 +53,20 @@ def chosen_point(tuned):
     return point
 
 
-@pytest.mark.parametrize("by", ["cv", "validation", "bootstrap", "aic", "bic"])
-def test_the_curve_has_every_candidate_and_its_chosen_point_is_the_best(numbers, by):
+@pytest.mark.parametrize("scheme", ["cv", "validation", "bootstrap", "aic", "bic"])
+def test_the_curve_has_every_candidate_and_its_chosen_point_is_the_best(numbers, scheme):
     X, y, metric, shape = numbers
     method = METHODS["linear"]
-    tuned = tune(method, TableRows(X, y), shape, metric, options=TuningOptions(by=by))
+    tuned = tune(method, TableRows(X, y), shape, metric, options=TuningOptions(scheme=scheme))
     points = tuned.curve["points"]
     assert [p["label"] for p in points] == [c.label for c in method.candidates(shape)]
     assert [p["complexity"] for p in points] == sorted(p["complexity"] for p in points)
     best = min(points, key=lambda point: point["score"])
     assert chosen_point(tuned) == best
     assert tuned.setting == best["setting"] == tuned.candidate.setting
-    assert tuned.curve["score"] == (metric.title if by not in ("aic", "bic") else by.upper())
+    assert tuned.curve["score"] == (
+        metric.title if scheme not in ("aic", "bic") else scheme.upper()
+    )
     assert tuned.message == ""
     assert np.isfinite(tuned.estimator.predict(X)).all()
 
@@ -84,7 +87,7 @@ def test_folds_agree_with_the_reference(numbers):
         metric,
         options=TuningOptions(random_state=5),
     )
-    fold = fold_numbers(y, 5, 5, stratify=False).tolist()
+    fold = fold_numbers(len(y), 5, 5).tolist()
     for point, alpha in zip(tuned.curve["points"], [100.0, 1.0], strict=True):
         mean, error = resampling.cross_validation_score(
             lambda A, b, alpha=alpha: Ridge(alpha=alpha).fit(A, b).predict, X, y, fold, metric.score
@@ -105,7 +108,7 @@ def test_the_bootstrap_agrees_with_the_reference(numbers):
         TableRows(X, y),
         shape,
         metric,
-        options=TuningOptions(by="bootstrap", random_state=2),
+        options=TuningOptions(scheme="bootstrap", random_state=2),
     )
     bags = draw_bags(len(y), 10, 2)
     for point, k in zip(tuned.curve["points"], [10, 1], strict=True):
@@ -140,7 +143,7 @@ def test_out_of_bag_scores_are_those_of_the_forest_itself_and_cost_no_further_fi
         return RandomForestRegressor(trees, oob_score=True, random_state=seed)
 
     if task == "regression":
-        tune(method_of(counted, [20, 40], by="oob"), TableRows(X, y), shape, metric)
+        tune(method_of(counted, [20, 40], scheme="oob"), TableRows(X, y), shape, metric)
         assert made == [20, 20, 40]  # the first was inspected, not fitted
 
 
@@ -259,20 +262,20 @@ def test_the_same_seed_gives_the_same_result_for_any_number_of_jobs(name):
     assert np.array_equal(first.estimator.predict(X), second.estimator.predict(X))
 
 
-@pytest.mark.parametrize("by", ["cv", "bootstrap"])
-def test_candidates_are_compared_with_a_cheaper_estimator_and_the_chosen_one_is_fitted(by):
+@pytest.mark.parametrize("scheme", ["cv", "bootstrap"])
+def test_candidates_are_compared_with_a_cheaper_estimator_and_the_chosen_one_is_fitted(scheme):
     X, y = mixed_table("regression")
     metric, shape = metric_and_shape("regression", X, y)
     method = METHODS["gradient-boosting"]
     one = next(c for c in method.candidates(shape) if c.complexity == 40)
     alone = replace(method, candidates=lambda shape: [one, *method.candidates(shape)[-1:]])
-    tuned = tune(alone, TableRows(X, y), shape, metric, options=TuningOptions(by=by))
+    tuned = tune(alone, TableRows(X, y), shape, metric, options=TuningOptions(scheme=scheme))
     assert tuned.estimator.n_runs == tuned.setting["n_runs"] == 3
     single = replace(one, make=one.make_trial, make_trial=None)
     last = method.candidates(shape)[-1]
     last = replace(last, make=last.make_trial, make_trial=None)
     trials = replace(method, candidates=lambda shape: [single, last])
-    tried = tune(trials, TableRows(X, y), shape, metric, options=TuningOptions(by=by))
+    tried = tune(trials, TableRows(X, y), shape, metric, options=TuningOptions(scheme=scheme))
     assert [p["score"] for p in tuned.curve["points"]] == [
         p["score"] for p in tried.curve["points"]
     ]
@@ -292,7 +295,7 @@ def test_early_stopping_gives_its_own_trace_as_the_curve():
         points[-1]["complexity"] > chosen_point(tuned)["complexity"]
     )  # it continued to confirm the minimum
     assert tuned.estimator.n_iter_ == tuned.setting["n_estimators"]
-    validation = fold_numbers(y, 5, 0, stratify=True) == 0
+    validation = fold_numbers(len(y), 5, 0, classes=np.unique(y, return_inverse=True)[1]) == 0
     stopped = chosen_point(tuned)["setting"]["n_estimators"]
     # rounds in proportion to the rows: selected on four fifths of them, fitted to all
     assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~validation).sum())
@@ -349,22 +352,32 @@ def test_large_tables_use_a_validation_set_by_default(numbers):
     few = method_of(ridge, [1.0, 2.0])
     assert tune(few, TableRows(X, y), shape, metric).curve["by"] == "validation rows"
     assert (
-        tune(few, TableRows(X, y), shape, metric, options=TuningOptions(by="cv")).curve["by"]
+        tune(few, TableRows(X, y), shape, metric, options=TuningOptions(scheme="cv")).curve["by"]
         == "5-fold cross-validation"
     )
 
 
 def test_unknown_schemes_and_rules_are_named_in_the_error(numbers):
     X, y, metric, shape = numbers
-    with pytest.raises(ValueError, match="by='loo' is not valid"):
-        tune(METHODS["linear"], TableRows(X, y), shape, metric, options=TuningOptions(by="loo"))
+    with pytest.raises(ValueError, match="scheme='loo' is not valid"):
+        tune(METHODS["linear"], TableRows(X, y), shape, metric, options=TuningOptions(scheme="loo"))
     with pytest.raises(ValueError, match="rule='median'"):
         TuningOptions(rule="median")
     with pytest.raises(ValueError, match="has no likelihood, which AIC needs"):
-        tune(METHODS["svr-linear"], TableRows(X, y), shape, metric, options=TuningOptions(by="aic"))
+        tune(
+            METHODS["svr-linear"],
+            TableRows(X, y),
+            shape,
+            metric,
+            options=TuningOptions(scheme="aic"),
+        )
     with pytest.raises(ValueError, match="has no out-of-bag predictions"):
         tune(
-            METHODS["extra-trees"], TableRows(X, y), shape, metric, options=TuningOptions(by="oob")
+            METHODS["extra-trees"],
+            TableRows(X, y),
+            shape,
+            metric,
+            options=TuningOptions(scheme="oob"),
         )
 
 
@@ -389,7 +402,7 @@ def test_a_trial_fit_corrects_the_cost_model():
     cost = FitCost(0.1, encoded=False)
     few, many = (
         affordable_rows(
-            method_of(make, [trees, trees], name="random-forest", rows_affordable=cost, by="cv"),
+            method_of(make, [trees, trees], name="random-forest", rows_affordable=cost, scheme="cv"),
             TableRows(X, y), shape, 60,
         )
         for trees in (5, 400)

@@ -45,7 +45,7 @@ def mixed_table(rng: np.random.Generator, rows: int) -> tuple[Array, dict[int, i
 def assert_same_stump(found: Any, expected: reference.WeightedStump) -> None:
     assert found.feature == expected.feature
     assert found.missing_left == expected.missing_left
-    if found.feature >= 0 and found.nominal:
+    if found.feature >= 0 and found.categorical:
         assert frozenset(found.left_categories) == expected.categories
     elif found.feature >= 0:
         assert found.threshold == expected.threshold

@@ -31,7 +31,7 @@ def fitted(
     X: Array, y: Array, w: Array, variant: str, rounds: int, rate: float = 1.0, **options: Any
 ) -> tuple[Any, Any, list[dict[str, Any]]]:
     levels = options.pop("levels", {})
-    fit = _core.StumpBoost(search_of(X, levels, **options), y, w, variant, rate)
+    fit = _core.StumpBooster(search_of(X, levels, **options), y, w, variant, rate)
     ensemble = ensemble_for(X, levels)
     return fit, ensemble, [fit.round(ensemble) for _ in range(rounds)]
 
@@ -71,7 +71,7 @@ def assert_same_stump_roughly(found: Any, expected: Any) -> None:
 def test_the_identities_hold_in_every_round(variant: str, problem: Any, rate: float) -> None:
     X, levels, y, w = problem
     prior = w / w.sum()
-    fit = _core.StumpBoost(search_of(X, levels), y, w, variant, rate)
+    fit = _core.StumpBooster(search_of(X, levels), y, w, variant, rate)
     ensemble, product = ensemble_for(X, levels), 1.0
     for _ in range(6):
         before = fit.weights()
@@ -204,12 +204,12 @@ def test_a_search_can_be_shared_between_rounds() -> None:
     y = noisy(np.column_stack([X, X]), rng)
     search, w = search_of(X), np.ones(600)
     single, shared = ensemble_for(X), ensemble_for(X)
-    fit = _core.StumpBoost(search, y, w, "discrete", 1.0)
+    fit = _core.StumpBooster(search, y, w, "discrete", 1.0)
     for _ in range(5):
         fit.round(single)
-    first, second = (_core.StumpBoost(search, y, w, v, 1.0) for v in ("discrete", "real"))
+    first, second = (_core.StumpBooster(search, y, w, v, 1.0) for v in ("discrete", "real"))
     for _ in range(5):
         first.round(shared)
         second.round(ensemble_for(X))
-        search.best(signs(rng, 600), rng.random(600), "exponential")
+        search.find_best(signs(rng, 600), rng.random(600), "exponential")
     np.testing.assert_array_equal(fit.margins(), first.margins())

@@ -28,7 +28,7 @@ from bosquet.reference import stumps as reference
 @given(problem=small_problems())
 def test_the_search_gives_the_same_stump_as_the_reference(criterion: str, problem: Any) -> None:
     X, levels, y, w = problem
-    found = search_of(X, levels).best(y, w, criterion)
+    found = search_of(X, levels).find_best(y, w, criterion)
     assert_same_stump(found, reference.linear(X, y, w, criterion, tuple(levels)))
 
 
@@ -51,7 +51,7 @@ def test_no_split_is_better_than_that_of_the_linear_search(criterion: str, probl
 def test_targets_of_least_squares_may_be_any_numbers(problem: Any, data: Any) -> None:
     X, levels, y, w = problem
     y = np.array([data.draw(st.floats(-5, 5, width=32)) for _ in y])
-    found = search_of(X, levels).best(y, w, "squared")
+    found = search_of(X, levels).find_best(y, w, "squared")
     assert_same_stump(found, reference.linear(X, y, w, "squared", tuple(levels)))
 
 
@@ -69,7 +69,7 @@ def test_columns_of_many_values_are_searched_in_order(
         y = np.where(exact[:, round_number % 5] > rng.normal(), 1.0, -1.0)
         y = np.where(rng.random(900) < 0.3, -y, y)
         w = rng.choice([0.0, 1.0, rng.random()], size=900) + (round_number % 2) * rng.random(900)
-        found = search.best(y, w, criterion)
+        found = search.find_best(y, w, criterion)
         assert_same_stump(found, reference.linear(exact, y, w, criterion, tuple(levels)))
 
 
@@ -88,7 +88,7 @@ def test_skipped_bins_contain_no_better_split(criterion: str, seed: int, noise: 
     y = np.where(rng.random(rows) < noise, -y, y)
     w = rng.choice([np.ones(rows), rng.exponential(size=rows) ** 4, rng.integers(0, 2, size=rows)])
     w[0] = 1.0
-    assert_same_stump(search_of(X).best(y, w, criterion), reference.linear(X, y, w, criterion))
+    assert_same_stump(search_of(X).find_best(y, w, criterion), reference.linear(X, y, w, criterion))
 
 
 def test_the_sorted_search_agrees_with_brute_force() -> None:
@@ -99,7 +99,7 @@ def test_the_sorted_search_agrees_with_brute_force() -> None:
     for criterion in CRITERIA:
         y, w = signs(rng, 400), rng.integers(0, 3, size=400).astype(float)
         assert_same_stump(
-            search_of(X).best(y, w, criterion), reference.brute_force(X, y, w, criterion)
+            search_of(X).find_best(y, w, criterion), reference.brute_force(X, y, w, criterion)
         )
 
 
@@ -110,7 +110,7 @@ def test_ties_go_to_the_lowest_feature_and_threshold(seed: int, criterion: str) 
     x = rng.permutation(np.arange(700.0))
     X = np.column_stack([x, 2 * x, -x, np.round(x / 2), x])
     y, w = signs(rng, 700), np.ones(700)
-    found = search_of(X).best(y, w, criterion)
+    found = search_of(X).find_best(y, w, criterion)
     assert_same_stump(found, reference.linear(X, y, w, criterion))
     assert found.feature in (0, 3)
 
@@ -128,7 +128,7 @@ def test_thresholds_on_bins_are_their_edges(criterion: str) -> None:
         y = np.where(np.nan_to_num(X[:, f]) > 0.5, 1.0, -1.0)
         y = np.where(rng.random(3000) < 0.3, -y, y)
         w = rng.random(3000)
-        found = search_of(X, levels, bins=bins).best(y, w, criterion)
+        found = search_of(X, levels, bins=bins).find_best(y, w, criterion)
         expected = reference.linear(codes, y, w, criterion, tuple(levels))
         if math.isfinite(expected.threshold):
             expected.threshold = bins.edges(expected.feature)[int(expected.threshold) - 1]
@@ -142,7 +142,7 @@ def test_a_column_may_have_more_than_255_levels(criterion: str) -> None:
     X[rng.random(2000) < 0.05, 0] = np.nan
     y = np.where(np.sin(np.nan_to_num(X[:, 0])) > 0, 1.0, -1.0)
     w = rng.random(2000)
-    found = search_of(X, {0: 400}).best(y, w, criterion)
+    found = search_of(X, {0: 400}).find_best(y, w, criterion)
     assert found.feature == 0
     assert_same_stump(found, reference.linear(X, y, w, criterion, (0,)))
 
@@ -152,8 +152,8 @@ def test_a_column_may_have_more_than_255_levels(criterion: str) -> None:
 def test_one_class_per_side_is_as_good_as_brute_force(problem: Any, data: Any) -> None:
     X, levels, y, w = problem
     y = np.array([data.draw(st.integers(0, 3)) for _ in y])
-    found = search_of(X, levels).best_of_classes(y.astype(np.uint32), 4, w)
-    expected = reference.best_of_classes(X, y, 4, w, tuple(levels))
+    found = search_of(X, levels).find_best_by_class(y.astype(np.uint32), 4, w)
+    expected = reference.find_best_by_class(X, y, 4, w, tuple(levels))
     assert math.isclose(
         found.criterion_value, expected.criterion_value, rel_tol=1e-12, abs_tol=1e-300
     )
@@ -172,8 +172,8 @@ def test_a_sign_for_each_class_is_as_good_as_brute_force(problem: Any, data: Any
     flips = np.array([[data.draw(st.booleans()) for _ in y] for _ in range(2)])
     Y = np.vstack([y, np.where(flips, y, -y)])
     W = np.vstack([w, w[::-1], np.full(len(w), 0.5)])
-    found = search_of(X, levels).best_of_signs(Y, W)
-    expected, values = reference.best_of_signs(X, Y, W, tuple(levels))
+    found = search_of(X, levels).find_best_by_signs(Y, W)
+    expected, values = reference.find_best_by_signs(X, Y, W, tuple(levels))
     assert math.isclose(
         found.criterion_value, expected.criterion_value, rel_tol=1e-12, abs_tol=1e-12
     )
@@ -200,8 +200,8 @@ def test_class_searches_use_the_order_of_the_rows() -> None:
         y = np.digitize(np.nan_to_num(X[:, f] / np.nanstd(X[:, f]), nan=5.0), [-0.7, 0.4, 2.0])
         y = np.where(rng.random(500) < 0.3, rng.integers(0, 4, size=500), y)
         w = rng.choice([1.0, 2.0, 0.1], size=500)
-        found = search_of(X).best_of_classes(y.astype(np.uint32), 4, w)
-        assert_same_stump(found, reference.best_of_classes(X, y, 4, w))
+        found = search_of(X).find_best_by_class(y.astype(np.uint32), 4, w)
+        assert_same_stump(found, reference.find_best_by_class(X, y, 4, w))
 
 
 def test_sign_searches_use_the_order_of_the_rows() -> None:
@@ -212,8 +212,8 @@ def test_sign_searches_use_the_order_of_the_rows() -> None:
         Y = np.where(y == np.arange(3)[:, None], 1.0, -1.0)
         Y = np.where(rng.random(Y.shape) < 0.2, -Y, Y)
         W = rng.random(Y.shape)
-        found = search_of(X).best_of_signs(Y, W)
-        expected, values = reference.best_of_signs(X, Y, W)
+        found = search_of(X).find_best_by_signs(Y, W)
+        expected, values = reference.find_best_by_signs(X, Y, W)
         assert (found.feature, found.threshold) == (expected.feature, expected.threshold)
         assert found.missing_left == expected.missing_left
         np.testing.assert_array_equal(found.values, values)
@@ -226,7 +226,7 @@ def test_with_many_levels_no_level_is_better_on_the_other_side() -> None:
     Y = np.where(rng.random((3, 3000)) < 0.2, -1, 1) * preferred[X[:, 0].astype(int)].T
     W = np.ones(Y.shape)
     search = search_of(X, {0: 30})
-    found = search.best_of_signs(Y, W)
+    found = search.find_best_by_signs(Y, W)
     sides = found.on_rows(search)
     assert math.isclose(found.criterion_value, np.sum(sides != Y))
     for level in range(30):

@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core_fit import learn_test_bins
+from instruction_sets import ISAS
 from stump_cases import Array, mixed_table, search_of
 
 from bosquet import _core
 
 ROWS = 21_000
-ISAS = ["baseline", "avx2", "avx512"]
-
-
-def available() -> list[str]:
-    return ISAS[: ISAS.index(_core.best_isa()) + 1]
 
 
 def table() -> tuple[Array, dict[int, int], Array, Array]:
@@ -28,9 +25,9 @@ def table() -> tuple[Array, dict[int, int], Array, Array]:
 def outcome(variant: str, binned: bool, isa: str, threads: int, weighted: bool) -> list[Any]:
     X, levels, y, w = table()
     categories = [levels.get(f, 0) for f in range(5)]
-    bins = _core.learn_bins(X, categories, np.empty(0), 255, 200_000, 0, 1) if binned else None
+    bins = learn_test_bins(X, categories) if binned else None
     search = search_of(X, levels, bins=bins, isa=isa, threads=threads)
-    fit = _core.StumpBoost(search, y, w if weighted else np.ones(ROWS), variant, 0.7)
+    fit = _core.StumpBooster(search, y, w if weighted else np.ones(ROWS), variant, 0.7)
     ensemble = _core.Ensemble(5, 1, [0.0], categories)
     seen: list[Any] = []
     for _ in range(6):
@@ -53,7 +50,7 @@ def test_a_fit_does_not_depend_on_threads(variant: str, binned: bool) -> None:
 @pytest.mark.parametrize("variant", ["discrete", "real", "gentle", "logit", "mada"])
 def test_a_fit_does_not_depend_on_the_instruction_set(variant: str, binned: bool) -> None:
     plain = outcome(variant, binned, "baseline", 2, weighted=not binned)
-    for isa in available()[1:]:
+    for isa in ISAS[1:]:
         assert outcome(variant, binned, isa, 2, weighted=not binned) == plain
 
 
@@ -63,8 +60,8 @@ def test_searches_of_several_classes_do_not_depend_on_threads() -> None:
     found = []
     for threads in (1, 2, 3, 8):
         search = search_of(X, levels, threads=threads)
-        classes = search.best_of_classes((Y > 0).sum(axis=0).astype(np.uint32), 4, w)
-        both = search.best_of_signs(Y, np.vstack([w, w, 1 - w]))
+        classes = search.find_best_by_class((Y > 0).sum(axis=0).astype(np.uint32), 4, w)
+        both = search.find_best_by_signs(Y, np.vstack([w, w, 1 - w]))
         found.append(
             [
                 (s.feature, s.threshold, s.criterion_value, s.values.tolist())

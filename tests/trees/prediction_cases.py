@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from core_fit import learn_test_bins
 from handmade_models import Leaf, Node, Split, handmade, random_tree
 
 from bosquet import _core
@@ -25,7 +26,7 @@ def boost(
 ) -> Any:
     """Return an ensemble that is boosted by the core."""
     levels = categories or []
-    bins = _core.learn_bins(X, levels, EMPTY, 255, 200_000, 0, 1)
+    bins = learn_test_bins(X, levels)
     matrix = _core.bin_table(X, bins, "auto", 1)
     native = _core.Loss(loss, outputs, 1, [])
     options = {"max_leaf_nodes": 31, "min_samples_leaf": 2, "learning_rate": 0.3} | options

@@ -127,7 +127,7 @@ def test_a_matrix_that_is_filled_wrongly_is_an_error(
     columns, use: Callable[[Any, Any], Any], message
 ):
     batch = [column[:100] for column in columns]
-    matrix = _core.GrowingMatrix(bins_of(columns, np.zeros(0)), 100, True, "")
+    matrix = _core.BinnedMatrixBuilder(bins_of(columns, np.zeros(0)), 100, True, "")
     with pytest.raises(ValueError, match=message):
         use(matrix, batch)
 
@@ -135,4 +135,4 @@ def test_a_matrix_that_is_filled_wrongly_is_an_error(
 def test_a_folder_that_does_not_exist_is_an_error(columns):
     bins = bins_of(columns, np.zeros(0))
     with pytest.raises(ValueError, match=r"cannot be created in /no/such/folder.*memory_limit"):
-        _core.GrowingMatrix(bins, 100, True, "/no/such/folder")
+        _core.BinnedMatrixBuilder(bins, 100, True, "/no/such/folder")

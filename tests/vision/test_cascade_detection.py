@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instruction_sets import ISAS
 from random_cascades import picture, random_cascade, windows_of
 
-from bosquet import _core
 from bosquet.reference import cascade as reference
 from bosquet.vision import Cascade
 from bosquet.vision.detection import count_passed_stages, detect, group_detections, scan_options
-
-ISAS = ["baseline", "avx2", "avx512"]
-ISAS = ISAS[: ISAS.index(_core.best_isa()) + 1]
 
 KINDS = [
     {"nodes": 1},

@@ -30,7 +30,7 @@ def search(images, y, features, memory=10**9, isa="auto", threads=1, normalise=T
 def sorted_search(images, y, features, weight, criterion):
     """The best stump by the core's exact search on the matrix of feature values."""
     values = feature_values(images, features)
-    return _core.best_of_blocks([(0, values)], 2.0 * y - 1, weight, criterion)
+    return _core.find_best_of_blocks([(0, values)], 2.0 * y - 1, weight, criterion)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -39,7 +39,7 @@ def test_the_best_stump_matches_an_exact_search(criterion, seed):
     images, y = bars(90 + 400 * seed, seed=seed, depth=3)
     features = haar_features((8, 8), "all")
     weight = np.random.default_rng(seed).random(y.size) ** 3
-    feature, threshold, left, right, criterion_value, gain = search(images, y, features).best(
+    feature, threshold, left, right, criterion_value, gain = search(images, y, features).find_best(
         weight, criterion
     )
     wanted = sorted_search(images, y, features, weight, criterion)
@@ -61,7 +61,7 @@ def test_the_best_stump_is_exact_for_random_weights(seed):
     weight = random.random(40) * (random.random(40) < random.random()) + 1e-9
     features = haar_features((6, 5), "all")
     criterion = CRITERIA[seed % 3]
-    found = search(images, y, features).best(weight, criterion)
+    found = search(images, y, features).find_best(weight, criterion)
     wanted = sorted_search(images, y, features, weight, criterion)
     if wanted.feature == -1:  # no split is better than a constant
         assert found[2] == found[3] == wanted.values[0, 0]
@@ -77,7 +77,7 @@ def test_the_search_is_exact_with_outlying_values(criterion):
     features = haar_features((8, 8))
     assert np.abs(feature_values(images, features)).max() > 100
     weight = np.random.default_rng(0).random(400)
-    found = search(images, y, features).best(weight, criterion)
+    found = search(images, y, features).find_best(weight, criterion)
     wanted = sorted_search(images, y, features, weight, criterion)
     assert (found[0], found[2], found[3]) == (wanted.feature, *wanted.values[:, 0])
 
@@ -97,8 +97,8 @@ def test_the_result_does_not_depend_on_memory_threads_or_instructions(criterion)
     random = np.random.default_rng(0)
     for _ in range(5):  # later rounds start with the best features of the previous one
         weight = random.random(y.size)
-        wanted = whole.best(weight, criterion)
-        assert all(other.best(weight, criterion) == wanted for other in others)
+        wanted = whole.find_best(weight, criterion)
+        assert all(other.find_best(weight, criterion) == wanted for other in others)
 
 
 def test_the_stump_of_lowest_error_matches_the_reference():
@@ -115,7 +115,7 @@ def test_the_stump_of_lowest_error_matches_the_reference():
         ]
     )
     error, feature, _, left, right = reference.best_stump(values / scale, 2 * y - 1, weight)
-    found = search(images, y, features).best(weight, "error")
+    found = search(images, y, features).find_best(weight, "error")
     assert (found[0], found[2], found[3]) == (feature, left, right)
     assert found[4] == pytest.approx(error)
 
@@ -126,8 +126,8 @@ def test_windows_of_weight_zero_have_no_effect():
     weight = np.random.default_rng(2).random(200)
     weight[np.random.default_rng(3).permutation(200)[:150]] = 0
     kept = weight > 0
-    found = search(images, y, features).best(weight, "error")
-    alone = search(images[kept], y[kept], features).best(weight[kept], "error")
+    found = search(images, y, features).find_best(weight, "error")
+    alone = search(images[kept], y[kept], features).find_best(weight[kept], "error")
     assert found[0] == alone[0]
     assert found[2:4] == alone[2:4]
     assert found[4] == pytest.approx(alone[4], rel=1e-12)
@@ -136,7 +136,7 @@ def test_windows_of_weight_zero_have_no_effect():
 def test_identical_windows_give_a_constant_stump():
     images = np.full((20, 6, 6), 9, dtype=np.uint8)
     y = np.arange(20) % 4 == 0
-    _, _, left, right, criterion_value, gain = search(images, y, haar_features((6, 6))).best(
+    _, _, left, right, criterion_value, gain = search(images, y, haar_features((6, 6))).find_best(
         np.full(20, 0.05), "error"
     )
     assert left == right == -1
@@ -173,8 +173,8 @@ def test_invalid_weights_raise():
     images, y = bars(20)
     ready = search(images, y, haar_features((8, 8))[:50])
     with pytest.raises(ValueError, match="one entry per window"):
-        ready.best(np.ones(19), "error")
+        ready.find_best(np.ones(19), "error")
     with pytest.raises(ValueError, match="row 3 is -1"):
-        ready.best(np.where(np.arange(20) == 3, -1.0, 1.0), "error")
+        ready.find_best(np.where(np.arange(20) == 3, -1.0, 1.0), "error")
     with pytest.raises(ValueError, match="criterion='gini' is unknown"):
-        ready.best(np.ones(20), "gini")
+        ready.find_best(np.ones(20), "gini")

@@ -8,7 +8,7 @@ struct AbsoluteError : Formula {
     static constexpr Targets targets = Targets::any;
     static constexpr RawScale scale = RawScale::target;
     static constexpr bool constant_hessian = true;
-    static constexpr bool curved = false;
+    static constexpr bool uses_newton_steps = false;
     static constexpr bool constant_from_mean = false;
     static Derivatives derivatives(double y, double f, double) {
         return {f > y ? 1.0 : (f < y ? -1.0 : 0.0), 1.0};

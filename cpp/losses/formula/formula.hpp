@@ -49,7 +49,7 @@ struct Formula {
     static constexpr bool constant_hessian = false;
     // Whether Newton steps with the second derivative are useful; if not, leaves get the exact
     // minimiser.
-    static constexpr bool curved = true;
+    static constexpr bool uses_newton_steps = true;
     // Whether the best constant follows from the mean target; otherwise it is searched numerically.
     static constexpr bool constant_from_mean = true;
     // Whether the best prediction increases with the parameter, as a quantile does with its level.

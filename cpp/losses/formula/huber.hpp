@@ -10,7 +10,7 @@ struct Huber : Formula {
     static constexpr RawScale scale = RawScale::target;
     static constexpr ParameterRange parameter = {0, 1};
     static constexpr bool constant_hessian = true;
-    static constexpr bool curved = false;
+    static constexpr bool uses_newton_steps = false;
     static constexpr bool constant_from_mean = false;
     static Derivatives derivatives(double y, double f, double delta) {
         double r = f - y;

@@ -8,7 +8,7 @@ struct LogCosh : Formula {
     static constexpr Targets targets = Targets::any;
     static constexpr RawScale scale = RawScale::target;
     // The second derivative vanishes far from the target, so that Newton steps would overshoot.
-    static constexpr bool curved = false;
+    static constexpr bool uses_newton_steps = false;
     static constexpr bool constant_from_mean = false;
     static double tanh(double r) {
         double e = portable_exp(-2.0 * (r < 0 ? -r : r));

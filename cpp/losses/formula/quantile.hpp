@@ -9,7 +9,7 @@ struct Quantile : Formula {
     static constexpr RawScale scale = RawScale::target;
     static constexpr ParameterRange parameter = {0, 1};
     static constexpr bool constant_hessian = true;
-    static constexpr bool curved = false;
+    static constexpr bool uses_newton_steps = false;
     static constexpr bool constant_from_mean = false;
     static constexpr bool increasing_in_parameter = true;
     static Derivatives derivatives(double y, double f, double q) {

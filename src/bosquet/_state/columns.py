@@ -20,7 +20,7 @@ def read_encoder(state: Any, trees: Ensemble) -> Any:
             f"invalid model file: the trees have {trees.n_features} features, but 'encoder' has"
             f" {encoder.n_features} columns"
         )
-    if list(encoder.categories) != list(trees.categories):
+    if list(encoder.n_levels) != list(trees.categories):
         raise ModelFileError(
             "invalid model file: the numbers of categories of the trees and of 'encoder' differ"
         )

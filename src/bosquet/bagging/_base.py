@@ -14,12 +14,14 @@ from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snaps
 from bosquet._parameters import (
     Check,
     boolean,
+    check_estimator,
     check_parameters,
     choice,
     count_or_fraction,
     integer,
     number_of_features,
     or_auto,
+    resolve_max_features,
 )
 from bosquet._sklearn import (
     BaseEstimator,
@@ -34,11 +36,10 @@ from bosquet._weights import check_sample_weight
 from bosquet.bagging._learners import (
     BagFitter,
     VoteFunction,
-    check_learner,
     default_estimator,
     select_columns,
 )
-from bosquet.bagging._sampling import Sampler, plain_sampler, resolve_count
+from bosquet.bagging._sampling import Sampler, plain_sampler
 from bosquet.bagging._tables import copy_input_tags, validate_table
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
     def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         check_parameters(self, CHECKS)
         template = self._chosen_estimator()
-        check_learner(template, "estimator")
+        check_estimator(template, "estimator")
         continuing = self.warm_start and hasattr(self, "estimators_")
         X = validate_table(
             self, X, [template], reset=not continuing, keep_frame=not self.bootstrap_features
@@ -122,7 +123,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
             template,
             self._sampler,
             self.n_features_in_,
-            resolve_count(self.max_features, self.n_features_in_, "max_features", "features of X"),
+            resolve_max_features(self.max_features, self.n_features_in_),
             bool(self.bootstrap_features),
             self._votes_of,
             needs_oob,

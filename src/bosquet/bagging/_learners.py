@@ -22,22 +22,6 @@ def default_estimator(classifier: bool) -> Any:
     return DecisionTreeClassifier() if classifier else DecisionTreeRegressor()
 
 
-def check_learner(learner: Estimator, parameter: str, name: str | None = None) -> None:
-    """Raise a TypeError unless `learner` is an estimator with `fit`, `predict` and `get_params`.
-
-    `name` is the name of the learner if the parameter is a list of named estimators.
-    """
-    if isinstance(learner, type) or not all(
-        hasattr(learner, method) for method in ("fit", "predict", "get_params")
-    ):
-        problem = f"{parameter}={learner!r} is"
-        if name is not None:
-            problem = f"{parameter} contains {learner!r} under the name {name!r}, which is"
-        raise TypeError(
-            f"{problem} not an estimator; pass an instance (not a class) with fit, predict and get_params"
-        )
-
-
 @dataclass(frozen=True)
 class ClassifierVotes:
     """Function that returns the votes of a classifier, one column per class of the ensemble.

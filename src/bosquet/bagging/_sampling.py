@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -30,13 +29,13 @@ class Stratum:
     members: np.ndarray | None = None
     probability: np.ndarray | None = None
 
-    def draw(self, random: np.random.RandomState, replace: bool) -> np.ndarray:
+    def draw(self, rng: np.random.RandomState, replace: bool) -> np.ndarray:
         if self.probability is not None:
-            drawn = random.choice(self.n_members, self.size, replace=replace, p=self.probability)
+            drawn = rng.choice(self.n_members, self.size, replace=replace, p=self.probability)
         elif replace:
-            drawn = random.randint(0, self.n_members, size=self.size)
+            drawn = rng.randint(0, self.n_members, size=self.size)
         else:
-            drawn = random.permutation(self.n_members)[: self.size]
+            drawn = rng.permutation(self.n_members)[: self.size]
         return drawn if self.members is None else self.members[drawn]
 
     def to_state(self) -> State:
@@ -100,10 +99,10 @@ class Sampler:
 
     def rows(self, number: int) -> np.ndarray:
         """Return the rows that learner `number` draws, one entry per draw."""
-        random = self._random_state_of(number, _ROWS)
-        drawn = [stratum.draw(random, self.replace) for stratum in self.strata]
+        rng = self._random_state_of(number, _ROWS)
+        drawn = [stratum.draw(rng, self.replace) for stratum in self.strata]
         # Shuffle rows of different classes: some learners depend on the order of the rows.
-        return drawn[0] if len(drawn) == 1 else random.permutation(np.concatenate(drawn))
+        return drawn[0] if len(drawn) == 1 else rng.permutation(np.concatenate(drawn))
 
     def counts(self, number: int) -> np.ndarray:
         """Return how often learner `number` draws each row."""
@@ -125,10 +124,10 @@ class Sampler:
         """Return the columns of learner `number`; None: all columns in their order."""
         if size == n_features and not replace:
             return None
-        random = self._random_state_of(number, _FEATURES)
+        rng = self._random_state_of(number, _FEATURES)
         if replace:
-            return np.sort(random.randint(0, n_features, size=size))
-        return np.sort(random.permutation(n_features)[:size])
+            return np.sort(rng.randint(0, n_features, size=size))
+        return np.sort(rng.permutation(n_features)[:size])
 
     def learner_generator(self, number: int) -> np.random.RandomState:
         """Return the generator from which the random_state of the learner is drawn."""
@@ -180,7 +179,7 @@ def plain_sampler(
     probability = None
     if by_weight:
         probability = weight[weight > 0] / weight.sum()
-    size = resolve_count(max_samples, n, "max_samples", "rows of X")
+    size = resolve_max_samples(max_samples, n, "rows of X")
     return Sampler(seed, n_rows, (Stratum(n, size, members, probability),), replace)
 
 
@@ -200,7 +199,7 @@ def balanced_sampler(
     has_weight = np.ones(codes.size, dtype=bool) if not weight.size else weight > 0
     classes = [np.flatnonzero((codes == k) & has_weight) for k in np.unique(codes[has_weight])]
     smallest = min(rows.size for rows in classes)
-    size = resolve_count(max_samples, smallest, "max_samples", "rows of the smallest class")
+    size = resolve_max_samples(max_samples, smallest, "rows of the smallest class")
     strata = []
     for rows in classes:
         probability = weight[rows] / weight[rows].sum() if by_weight else None
@@ -208,17 +207,13 @@ def balanced_sampler(
     return Sampler(seed, codes.size, tuple(strata), replace)
 
 
-def resolve_count(value: Any, n: int, name: str, of: str) -> int:
-    """Return the number of rows or features that a count, a fraction of n, "sqrt" or "log2" means."""
-    if value == "sqrt":
-        return max(1, math.isqrt(n))
-    if value == "log2":
-        return max(1, int(math.log2(n)))
-    if isinstance(value, Integral):
-        if int(value) > n:
+def resolve_max_samples(max_samples: float, n: int, rows: str) -> int:
+    """Return the number of rows that a count or a fraction of n means; `rows` describes them."""
+    if isinstance(max_samples, Integral):
+        if int(max_samples) > n:
             raise ValueError(
-                f"{name}={value} exceeds the number of {of} ({n});"
+                f"max_samples={max_samples} exceeds the number of {rows} ({n});"
                 f" pass a value <= {n} or a fraction in (0, 1]"
             )
-        return int(value)
-    return max(1, round(float(value) * n))
+        return int(max_samples)
+    return max(1, round(float(max_samples) * n))

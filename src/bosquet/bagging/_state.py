@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from bosquet._core import ModelFileError
-from bosquet._parameters import check_parameters
+from bosquet._parameters import check_estimator, check_parameters
 from bosquet._state.columns import feature_names_state, set_feature_names
 from bosquet._state.fields import (
     read_bool,
@@ -33,7 +33,7 @@ from bosquet._state.members import (
 )
 from bosquet._state.out_of_bag import out_of_bag_state, set_out_of_bag
 from bosquet.bagging._base import CHECKS as BAGGING_CHECKS
-from bosquet.bagging._learners import ClassifierVotes, RegressorVotes, check_learner
+from bosquet.bagging._learners import ClassifierVotes, RegressorVotes
 from bosquet.bagging._sampling import Sampler
 from bosquet.bagging.voting import CHECKS as VOTING_CHECKS
 
@@ -68,7 +68,7 @@ def _set_common_state(model: Any, state: State) -> np.ndarray | None:
 # ----------------------------------------------------------------------------------------- bagging
 def _check_bagged(model: Any) -> None:
     check_parameters(model, BAGGING_CHECKS)
-    check_learner(model._chosen_estimator(), "estimator")
+    check_estimator(model._chosen_estimator(), "estimator")
 
 
 def _bagged_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
@@ -107,7 +107,7 @@ def _is_constant(member: Any) -> bool:
 
 def _bagged_from_state(model: Any, members: list[Any], state: State) -> Any:
     classes = _set_common_state(model, state)
-    check_learner(model.estimator_, "learner")
+    check_estimator(model.estimator_, "learner")
     constants = read_list(state, "constants")
     model._sampler = Sampler.from_state(read_object(state, "sampler"))
     features_drawn = read_list(state, "features", len(constants))

@@ -39,8 +39,9 @@ _PARAMETERS_DOC = """
         as ``oob_score=True``.
     max_samples : int or float, default=1.0
         Number of rows drawn per bag, or a fraction of the rows of X.{balanced_size}
-    max_features : int, float, "sqrt" or "log2", default=1.0
-        Number of columns drawn per base estimator, or a fraction of the columns of X.
+    max_features : int, float, "sqrt", "log2" or None, default=1.0
+        Number of columns drawn per base estimator, or a fraction of the columns of X, rounded down as in
+        scikit-learn. None: all columns.
     bootstrap : bool, default=True
         Whether to draw rows with replacement.
     bootstrap_features : bool, default=False

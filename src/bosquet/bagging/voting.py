@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
-from bosquet._parameters import Check, check_parameters, choice, integer
+from bosquet._parameters import Check, check_estimator, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
     ClassifierMixin,
@@ -32,7 +32,7 @@ from bosquet._targets import (
     single_class_message,
 )
 from bosquet._weights import check_sample_weight
-from bosquet.bagging._learners import ClassifierVotes, RegressorVotes, check_learner
+from bosquet.bagging._learners import ClassifierVotes, RegressorVotes
 from bosquet.bagging._tables import copy_input_tags, validate_table
 from bosquet.bagging.diversity import check_weights
 
@@ -125,7 +125,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
                     " not a constructor argument and does not contain '__'"
                 )
         for name, learner in self._used_learners():
-            check_learner(learner, "estimators", name)
+            check_estimator(learner, "estimators", name=name)
         if not self._used_learners():
             raise ValueError("all estimators are 'drop'; at least one estimator is required")
         self._check_votes()

@@ -143,8 +143,8 @@ def _check_utf8(name: str, schema: pyarrow.Schema) -> None:
     for field in schema:
         if pyarrow.types.is_binary(field.type):
             raise ValueError(
-                f"column {field.name!r} of {name} contains text that is not encoded in UTF-8; a text file"
-                " must be: save it as UTF-8"
+                f"column {field.name!r} of {name} contains text that is not encoded in UTF-8; it must be"
+                " a UTF-8 text file: save it as UTF-8"
             )
 
 

@@ -11,11 +11,13 @@ from bosquet._masks import without_mask
 from bosquet._sparse import check_sparse
 
 if TYPE_CHECKING:
-    from bosquet._types import Estimator, TableLike
+    from bosquet._types import TableLike
 
 
 # Tables with fewer values are processed by one thread: a step is shorter than waking a second thread.
 MIN_VALUES_FOR_THREADS = 100_000
+# Largest number of leaves of a tree on bins: the core stores the leaf of a row in two bytes.
+MAX_LEAVES = 65_535
 
 
 def threads_for(n_rows: int, columns: int, threads: int) -> int:
@@ -23,33 +25,20 @@ def threads_for(n_rows: int, columns: int, threads: int) -> int:
     return 1 if n_rows * columns < MIN_VALUES_FOR_THREADS else threads
 
 
-def as_shaped(X: TableLike) -> Any:
+def as_indexable(X: TableLike) -> Any:
     """Return X, as an array if it has no shape; a sparse matrix in a format whose rows can be selected."""
     if issparse(X):
         return check_sparse(X)
     return without_mask(X) if hasattr(X, "shape") else np.asarray(X)
 
 
-def check_learner(estimator: Estimator) -> None:
-    """Raise a TypeError unless `estimator` is None or an object with fit, predict and get_params."""
-    if estimator is None:
-        return
-    if isinstance(estimator, type) or not all(
-        hasattr(estimator, method) for method in ("fit", "predict", "get_params")
-    ):
-        raise TypeError(
-            f"estimator={estimator!r} is not an estimator; pass an instance (not a class) with fit,"
-            " predict and get_params"
-        )
-
-
 def predicted_numbers(learner: Any, X: Any) -> np.ndarray:
-    """One finite number per row of X; a ValueError for any other prediction."""
+    """Return one finite number per row of X; a ValueError for any other prediction."""
     return check_finite(check_one_per_row(np.asarray(learner.predict(X), dtype=float), X))
 
 
 def check_one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
-    """Predictions of shape (rows,); a ValueError if there is not one per row of X."""
+    """Return predictions of shape (rows,); a ValueError if there is not one per row of X."""
     if predicted.ndim == 2 and predicted.shape[1] == 1:
         predicted = predicted[:, 0]
     if predicted.shape != (X.shape[0],):
@@ -61,7 +50,7 @@ def check_one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
 
 
 def check_finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
-    """The predictions; a ValueError if one is NaN or infinite."""
+    """Return the predictions; a ValueError if one is NaN or infinite."""
     if not np.isfinite(predicted).all():
         by_row = predicted.reshape(predicted.shape[0], -1)
         row = int(np.flatnonzero(~np.isfinite(by_row).all(axis=1))[0])
@@ -72,7 +61,7 @@ def check_finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
 
 
 def error_naming_round(error: Exception, learner: Any, round_: int) -> Exception:
-    """An error of the same type, if that is a common one, that names the learner and its round."""
+    """Return an error of the same type, if that is a common one, that names the learner and its round."""
     text = f"{type(learner).__name__} failed at round {round_ + 1}: {error}"
     for kind in (ValueError, TypeError, MemoryError):
         if isinstance(error, kind):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import choice
+from bosquet._parameters import check_value, choice
 from bosquet._sklearn import check_is_fitted, is_classifier
 from bosquet._targets import check_labels, check_same_length, class_numbers
 from bosquet.boosting.adaboost._brownian import potential_of_rows, row_weights
@@ -15,7 +15,7 @@ from bosquet.boosting.adaboost.anyboost import START_ROUNDS, Descent
 from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
 from bosquet.boosting.adaboost.classifier import StagewiseClassifier
 from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
-from bosquet.boosting.adaboost.stagewise import Discrete
+from bosquet.boosting.adaboost.stagewise import DiscreteAdaBoost
 from bosquet.boosting.adaboost.votes import TwoClassDecoder, lead_of_own_class
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def outlier_scores(
     model: VoteClassifier | BaseGradientBoosting, X: TableLike, y: ArrayLike, *, by: str = "loss"
 ) -> np.ndarray:
-    r"""Outlier scores of the rows from a boosted classifier; their mean is 1.
+    r"""Return outlier scores of the rows from a boosted classifier; their mean is 1.
 
     Boosting gives large weights to the rows that it misclassifies. A row whose weight stays large round after
     round disagrees with the other rows: its label may be wrong, or it is unusual. The score of row i is
@@ -63,10 +63,10 @@ def outlier_scores(
     >>> import numpy as np
     >>> from bosquet import AdaBoostClassifier
     >>> from bosquet.boosting import outlier_scores
-    >>> random = np.random.default_rng(0)
-    >>> X = random.normal(size=(400, 4))
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 4))
     >>> y = X[:, 0] + X[:, 1] > 0
-    >>> flipped = random.choice(400, 10, replace=False)
+    >>> flipped = rng.choice(400, 10, replace=False)
     >>> y[flipped] = ~y[flipped]
     >>> scores = outlier_scores(AdaBoostClassifier(n_estimators=100).fit(X, y), X, y)
     >>> int(np.isin(np.argsort(-scores)[:10], flipped).sum())
@@ -76,9 +76,7 @@ def outlier_scores(
     ----------
     Freund and Schapire, "Experiments with a new boosting algorithm", ICML 1996, section 4.
     """
-    ok, accepted = choice("loss", "margin")
-    if not ok(by):
-        raise ValueError(f"by={by!r} is not valid: by must be {accepted}")
+    check_value("by", by, choice("loss", "margin"))
     if not is_classifier(model):
         raise TypeError(
             f"{type(model).__name__} is not a classifier; outlier_scores needs a boosted classifier"
@@ -96,13 +94,13 @@ def outlier_scores(
 
 
 def _multiples_of_mean(losses: np.ndarray) -> np.ndarray:
-    """Losses as multiples of their mean; all 1 if the losses are 0."""
+    """Return losses as multiples of their mean; all 1 if the losses are 0."""
     mean = losses.mean()
     return losses / mean if mean > 0 else np.ones_like(losses)
 
 
 def _losses_by_round(model: Any, X: TableLike, numbers: np.ndarray) -> Iterator[np.ndarray]:
-    """The loss of each row after each round, for the loss of the model."""
+    """Return the loss of each row after each round, for the loss of the model."""
     if isinstance(model, BrownBoostClassifier):
         times_left = model.c_ - np.cumsum(model.times_)
         for f, time_left in zip(model.staged_decision_function(X), times_left, strict=True):
@@ -135,7 +133,7 @@ def _losses_of_vote(
 
 
 def _margins(model: Any, X: TableLike, numbers: np.ndarray) -> np.ndarray:
-    """Margins in [-1, 1], from the vote or, for other models, from probabilities."""
+    """Return margins in [-1, 1], from the vote or, for other models, from probabilities."""
     if isinstance(model, BrownBoostClassifier | LPBoostClassifier):
         size = np.abs(model.estimator_weights_).sum()
         f = model.decision_function(X)
@@ -149,7 +147,7 @@ def _margins(model: Any, X: TableLike, numbers: np.ndarray) -> np.ndarray:
 def weights_in_round(
     model: Any, t: int, target: np.ndarray, vote: np.ndarray, distribution: np.ndarray
 ) -> np.ndarray | None:
-    """The weights with which the learner of round t (from 0) was fitted; None if they are not known.
+    """Return the weights with which the learner of round t (from 0) was fitted; None if they are not known.
 
     Parameters
     ----------
@@ -179,6 +177,6 @@ def weights_in_round(
             return None  # each column of a code has its own weights
         variant = algorithm.two_classes(target, distribution, target.size)
         if isinstance(variant, Descent) and variant.loss.starts_from_adaboost and t < START_ROUNDS:
-            variant = Discrete(target, distribution)
+            variant = DiscreteAdaBoost(target, distribution)
         round_weights = variant.weights(vote)
     return None if round_weights is None else round_weights.distribution

@@ -64,7 +64,7 @@ class RoundProgressBar(ProgressBar):
 
 
 class EarlyStopping:
-    """The rule that stops if the score has not improved by more than `tol` for `patience` rounds.
+    """The rule that stops if the loss has not decreased by more than `tol` for `patience` rounds.
 
     `first_monitored_round` is the number of rounds that the model had when the monitoring began.
     """
@@ -73,22 +73,23 @@ class EarlyStopping:
         self.patience = patience
         self.tol = tol
         self.first_monitored_round = first_monitored_round
-        self.best = float("inf")
-        self.best_iteration = 0
+        self.best_loss = float("inf")
+        self.best_round = 0
 
-    def should_stop(self, iteration: int, score: float) -> bool:
-        if score < self.best - self.tol:
-            self.best, self.best_iteration = score, iteration
-        return self.is_over(iteration)
+    def should_stop(self, n_rounds: int, loss: float) -> bool:
+        """Record the loss after `n_rounds` rounds; True if the fit should stop."""
+        if loss < self.best_loss - self.tol:
+            self.best_loss, self.best_round = loss, n_rounds
+        return self.is_over(n_rounds)
 
-    def is_over(self, iteration: int) -> bool:
-        """Whether the best score is `patience` or more rounds ago."""
-        return iteration - max(self.best_iteration, self.first_monitored_round) >= self.patience
+    def is_over(self, n_rounds: int) -> bool:
+        """Whether the best loss is `patience` or more rounds ago."""
+        return n_rounds - max(self.best_round, self.first_monitored_round) >= self.patience
 
     def resume(self, patience: int, tol: float) -> EarlyStopping:
-        """A rule for a later fit that knows the best score of this one."""
+        """Return a rule for a later fit that knows the best loss of this one."""
         later = EarlyStopping(patience, tol, self.first_monitored_round)
-        later.best, later.best_iteration = self.best, self.best_iteration
+        later.best_loss, later.best_round = self.best_loss, self.best_round
         return later
 
 
@@ -150,7 +151,7 @@ class LossHistory:
                 trace.append(nan if value is None else value)
 
     def copy(self) -> LossHistory:
-        """A history with copies of the lists, to which a warm start appends; without a best round."""
+        """Return a history with copies of the lists, to which a warm start appends; without a best round."""
         return LossHistory(
             list(self.train_loss), list(self.validation_loss), list(self.validation_score)
         )
@@ -203,7 +204,7 @@ def run_rounds(
                 history.stopped_by = "validation set"
                 break
         if stopping:
-            history.best_round = stopping.best_iteration or None
+            history.best_round = stopping.best_round or None
     finally:
         if bar:
             bar.close(f"best round {history.best_round}" if history.stopped_early else "")
@@ -213,7 +214,7 @@ def run_rounds(
 def split_rows(
     n_rows: int, fraction: float, seed: int, strata: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the training and of the validation set, ascending, stratified if every class has enough."""
+    """Return training rows and validation rows, ascending, stratified if every class has enough."""
     from sklearn.model_selection import train_test_split
 
     if strata is not None and np.bincount(strata).min() < 2:
@@ -242,7 +243,7 @@ class StoppingState(Generic[TermsT]):
     ----------
     terms : the model with all rounds that were tried; it was not trained on the validation set.
     history : the losses of these rounds.
-    stopping : the best score and its round.
+    stopping : the best loss and its round.
     fingerprint : identifies the validation set (see `fingerprint`).
     scoring : the metric that was monitored.
     refitted : the model that was fitted again to all rows, None without one.
@@ -275,7 +276,7 @@ class FitStart(Generic[TermsT]):
         refitted: TermsT | None = None,
         round_records: list[Any] | None = None,
     ) -> StoppingState[TermsT] | None:
-        """The state that the next warm start needs; None without early stopping."""
+        """Return the state that the next warm start needs; None without early stopping."""
         if self.stopping is None or self.fingerprint is None:
             return None
         return StoppingState(
@@ -290,7 +291,7 @@ class FitStart(Generic[TermsT]):
 
 
 def fingerprint(*arrays: np.ndarray | None) -> int:
-    """A checksum of a validation set: equal for equal sets, and different for others in practice."""
+    """Return a checksum of a validation set: equal for equal sets, and different for others in practice."""
     checksum = 0
     for array in arrays:
         if array is not None:
@@ -299,7 +300,7 @@ def fingerprint(*arrays: np.ndarray | None) -> int:
 
 
 def losses_so_far(model: Any, rounds: int) -> LossHistory:
-    """The losses of the first `rounds` rounds of a fitted model."""
+    """Return the losses of the first `rounds` rounds of a fitted model."""
     train_loss = list(model.train_score_[:rounds])
     scores = list(getattr(model, "validation_score_", ())[:rounds])
     validation_loss = list(getattr(model, "validation_loss_", scores)[:rounds])
@@ -317,7 +318,7 @@ def start_of_fit(
     scoring: str | Callable[..., float] | None = None,
     is_split_off: bool = True,
 ) -> FitStart[TermsT]:
-    """Where the rounds of a fit begin.
+    """Return where the rounds of a fit begin.
 
     `terms` are those of the fitted model that a warm start continues, None for a new fit.
     `validation_fingerprint` is None without early stopping. `is_split_off` is whether the validation set was

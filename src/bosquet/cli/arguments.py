@@ -94,7 +94,7 @@ def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    module.arguments(parser)
+    module.add_arguments(parser)
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print the result as JSON")
     group.add_argument("-q", "--quiet", action="store_true", help="print no progress and no notes")

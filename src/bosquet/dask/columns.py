@@ -135,7 +135,7 @@ class PartitionedColumns(DistributedColumns, DistributedForestColumns):
     ) -> ClusterForestFit:
         # As `code_table`: the bins do not depend on the weights.
         bins = learn_bins(
-            self, encoder.categories, NO_WEIGHT, max_bins=max_bins, seed=seed, threads=1
+            self, encoder.n_levels, NO_WEIGHT, max_bins=max_bins, seed=seed, threads=1
         )
         tables = [
             (table, partition, self.selected_of(partition.number))

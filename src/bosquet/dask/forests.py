@@ -35,7 +35,7 @@ class WorkerForest:
 
     def __init__(self, bins: _core.Bins, target: TreeTarget, weight: np.ndarray, options: Any):
         self.target, self.weight, self.options = target, weight, options
-        self.codes = _core.GrowingCodes(bins, target.n_rows)
+        self.codes = _core.CodedTableBuilder(bins, target.n_rows)
         self.thread = ThreadPoolExecutor(1, "bosquet-forest")
         self.fit: _core.CartFit | None = None
 

@@ -86,7 +86,7 @@ class WorkerSet:
         """Bin the next columns."""
         self._matrix.append(columns, instruction_set(), threads)
         if setup.terms is not None:
-            self._raw.append(setup.terms.raw(columns, threads).T)
+            self._raw.append(setup.terms.predict_raw(columns, threads).T)
 
     def finish(self, setup: FitSetup, all_rows: int, exchange: Exchange) -> tuple[Any, ...]:
         """Return matrix, target, weight and the part of all rows, as the core's fit needs them."""

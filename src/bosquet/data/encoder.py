@@ -75,7 +75,7 @@ class TableEncoder:
         Names, if the table had string column names or `feature_names` was given.
     levels : list
         For each column its levels in the order of their codes, or None if it is quantitative.
-    categories : list of int
+    n_levels : list of int
         For each column the number of its levels; 0 if it is quantitative or ordinal, or has no levels.
     unseen_code : int, default=-1
         The code of levels that did not occur in training: that of missing values, or `UNSEEN`.
@@ -112,7 +112,7 @@ class TableEncoder:
         self.levels = [
             None if column_levels is None else column_levels.ordered for column_levels in levels
         ]
-        self.categories = [
+        self.n_levels = [
             0 if column_levels is None or column_levels.ordinal else len(column_levels.ordered)
             for column_levels in levels
         ]

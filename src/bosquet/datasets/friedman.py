@@ -48,8 +48,8 @@ class Friedman1(RegressionGenerator):
         check_value("n_features", self.n_features, integer(5))
         check_value("noise", self.noise, number(0))
 
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
-        return random.random((n, self.n_features))
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.random((n, self.n_features))
 
     def mean(self, X: ArrayLike) -> np.ndarray:
         a, b, c, d, e = self._check_rows(X)[:, :5].T
@@ -67,9 +67,9 @@ class _Circuit(RegressionGenerator):
     def __post_init__(self) -> None:
         check_value("noise", self.noise, number(0))
 
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray:
         low = np.array([0, 40 * np.pi, 0, 1])
-        return low + random.random((n, 4)) * np.array([100, 520 * np.pi, 1, 10])
+        return low + rng.random((n, 4)) * np.array([100, 520 * np.pi, 1, 10])
 
     def _resistance_and_reactance(self, X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         resistance, frequency, inductance, capacitance = self._check_rows(X).T

@@ -53,7 +53,7 @@ class Generator(ABC):
         return self._draw(int(n_samples), random_numbers(random_state))
 
     @abstractmethod
-    def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]: ...
+    def _draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]: ...
 
     @abstractmethod
     def bayes_predict(self, X: ArrayLike) -> np.ndarray:
@@ -100,13 +100,13 @@ class LabelledInputs(ClassGenerator):
     """A generator that draws X, then the label of each row from its class probabilities."""
 
     @abstractmethod
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray: ...
 
-    def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        X = self._draw_inputs(n, random)
+    def _draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        X = self._draw_inputs(n, rng)
         cumulative = self.probability(X).cumsum(axis=1)
         # The last sum may be rounded to less than 1; without it, the last class takes the remaining draws.
-        numbers = (random.random(n)[:, None] >= cumulative[:, :-1]).sum(axis=1)
+        numbers = (rng.random(n)[:, None] >= cumulative[:, :-1]).sum(axis=1)
         return X, self.classes[numbers]
 
 
@@ -114,19 +114,19 @@ class ClassMixture(ClassGenerator):
     """A generator that draws the class (all equally likely), then X from the density of the class."""
 
     @abstractmethod
-    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs_of(self, number: int, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw n rows of the class with the given number."""
 
     @abstractmethod
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
         """Return the log-densities of the classes up to a common constant: (n_samples, n_classes)."""
 
-    def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        numbers = random.integers(self.classes.size, size=n)
+    def _draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        numbers = rng.integers(self.classes.size, size=n)
         X = np.empty((n, self.n_features))
         for number in range(self.classes.size):
             chosen = numbers == number
-            X[chosen] = self._draw_inputs_of(number, int(chosen.sum()), random)
+            X[chosen] = self._draw_inputs_of(number, int(chosen.sum()), rng)
         return X, self.classes[numbers]
 
     def probability(self, X: ArrayLike) -> np.ndarray:
@@ -148,11 +148,11 @@ class RegressionGenerator(Generator):
         """Return f(x) = E[Y | X = x] for each row."""
 
     @abstractmethod
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray: ...
 
-    def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        X = self._draw_inputs(n, random)
-        return X, self.mean(X) + self.noise * random.standard_normal(n)
+    def _draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        X = self._draw_inputs(n, rng)
+        return X, self.mean(X) + self.noise * rng.standard_normal(n)
 
     def bayes_predict(self, X: ArrayLike) -> np.ndarray:
         return self.mean(X)

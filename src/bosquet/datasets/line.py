@@ -63,8 +63,8 @@ class Pieces(LabelledInputs):
     def classes(self) -> np.ndarray:
         return np.array([-1, 1])
 
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
-        return random.random((n, 1))
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.random((n, 1))
 
     def probability(self, X: ArrayLike) -> np.ndarray:
         piece = np.searchsorted(np.array(self.cuts), self._check_rows(X)[:, 0], side="left")
@@ -114,7 +114,7 @@ class Polynomial(RegressionGenerator):
         object.__setattr__(self, "coefficients", tuple(float(value) for value in values))
         check_value("noise", self.noise, number(0))
 
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.arange(1, n + 1)[:, None] / n
 
     def mean(self, X: ArrayLike) -> np.ndarray:

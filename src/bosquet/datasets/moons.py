@@ -56,9 +56,9 @@ class Moons(ClassMixture):
     def __post_init__(self) -> None:
         check_value("noise", self.noise, number(0.01))
 
-    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        points = self._arc(number, random.uniform(0, np.pi, size=n))
-        return points + self.noise * random.standard_normal((n, 2))
+    def _draw_inputs_of(self, number: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        points = self._arc(number, rng.uniform(0, np.pi, size=n))
+        return points + self.noise * rng.standard_normal((n, 2))
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
         nodes, weights = self._quadrature

@@ -47,8 +47,8 @@ class Twonorm(ClassMixture):
     def _mean(self) -> np.ndarray:
         return np.full(self.n_features, 2 / np.sqrt(self.n_features))
 
-    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        return random.standard_normal((n, self.n_features)) + (2 * number - 1) * self._mean
+    def _draw_inputs_of(self, number: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.standard_normal((n, self.n_features)) + (2 * number - 1) * self._mean
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
         projection = rows @ self._mean
@@ -99,11 +99,11 @@ class Threenorm(ClassMixture):
         same = np.full(self.n_features, 2 / np.sqrt(self.n_features))
         return same, same * np.where(np.arange(self.n_features) % 2 == 0, 1, -1)
 
-    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        noise = random.standard_normal((n, self.n_features))
+    def _draw_inputs_of(self, number: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        noise = rng.standard_normal((n, self.n_features))
         if number == 1:
             return noise + self._means[1]
-        return noise + random.choice([-1.0, 1.0], size=n)[:, None] * self._means[0]
+        return noise + rng.choice([-1.0, 1.0], size=n)[:, None] * self._means[0]
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
         same, alternating = (rows @ mean for mean in self._means)
@@ -167,8 +167,8 @@ class Ringnorm(ClassMixture):
     def _mean(self) -> np.ndarray:
         return np.full(self.n_features, self.shift / np.sqrt(self.n_features))
 
-    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        noise = random.standard_normal((n, self.n_features))
+    def _draw_inputs_of(self, number: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        noise = rng.standard_normal((n, self.n_features))
         return 2 * noise if number == 0 else noise + self._mean
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
@@ -225,9 +225,9 @@ class Xor(ClassMixture):
         check_value("spread", self.spread, number(0, open_low=True))
         check_value("n_features", self.n_features, integer(2))
 
-    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        X = random.standard_normal((n, self.n_features))
-        first = random.choice([-1.0, 1.0], size=n)
+    def _draw_inputs_of(self, number: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        X = rng.standard_normal((n, self.n_features))
+        first = rng.choice([-1.0, 1.0], size=n)
         X[:, 0] = first + self.spread * X[:, 0]
         X[:, 1] = (1 - 2 * number) * first + self.spread * X[:, 1]
         return X

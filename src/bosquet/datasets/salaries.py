@@ -59,9 +59,9 @@ class Salaries(LabelledInputs):
                     " smaller one first"
                 )
 
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.column_stack(
-            [random.uniform(*self.ages, size=n), random.uniform(*self.studies, size=n)]
+            [rng.uniform(*self.ages, size=n), rng.uniform(*self.studies, size=n)]
         )
 
     def probability(self, X: ArrayLike) -> np.ndarray:

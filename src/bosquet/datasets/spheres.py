@@ -59,8 +59,8 @@ class NestedSpheres(LabelledInputs):
 
         return chi2.ppf(np.arange(1, self.n_classes) / self.n_classes, self.n_features)
 
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
-        return random.standard_normal((n, self.n_features))
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.standard_normal((n, self.n_features))
 
     def probability(self, X: ArrayLike) -> np.ndarray:
         shell = np.searchsorted(
@@ -104,8 +104,8 @@ class ChiSquare(LabelledInputs):
     def classes(self) -> np.ndarray:
         return np.array([-1, 1])
 
-    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
-        return random.standard_normal((n, self.n_features))
+    def _draw_inputs(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.standard_normal((n, self.n_features))
 
     def probability(self, X: ArrayLike) -> np.ndarray:
         outside = (self._check_rows(X) ** 2).sum(axis=1) > self.threshold

@@ -67,10 +67,10 @@ class Waveform(ClassMixture):
     def classes(self) -> np.ndarray:
         return np.arange(3)
 
-    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs_of(self, number: int, n: int, rng: np.random.Generator) -> np.ndarray:
         first, second = (WAVES[wave] for wave in PAIRS[number])
-        share = random.random((n, 1))
-        X = random.standard_normal((n, self.n_features))
+        share = rng.random((n, 1))
+        X = rng.standard_normal((n, self.n_features))
         X[:, :21] += share * first + (1 - share) * second
         return X
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
 
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
-from bosquet._parameters import Check, check_parameters, choice, integer, number
+from bosquet._parameters import check_parameters, choice, integer, number, or_text
 from bosquet._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted, validate_data
 from bosquet._targets import (
     check_labels,
@@ -31,18 +31,11 @@ if TYPE_CHECKING:
 MAX_DISTANCES = 2**22
 
 
-def _or_string(check: Check, name: str) -> Check:
-    is_valid, description = check
-    return (
-        lambda value: value == name if isinstance(value, str) else is_valid(value)
-    ), f"{description} or {name!r}"
-
-
 CHECKS = {
     "density": choice("kernel", "neighbours"),
     "kernel": choice("gaussian", "laplacian"),
-    "bandwidth": _or_string(number(0, open_low=True), "scott"),
-    "n_neighbors": _or_string(integer(1), "log"),
+    "bandwidth": or_text(number(0, open_low=True), "scott"),
+    "n_neighbors": or_text(integer(1), "log"),
 }
 
 

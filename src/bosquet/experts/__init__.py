@@ -13,7 +13,7 @@ from bosquet.experts.losses import CustomExpertLoss
 from bosquet.experts.mixture import Mixture, play
 from bosquet.experts.ml_poly import MLPoly
 from bosquet.experts.ml_prod import MLProd
-from bosquet.experts.ogd import GradientDescent
+from bosquet.experts.ogd import OnlineGradientDescent
 from bosquet.experts.online import OnlineMixtureClassifier, OnlineMixtureRegressor
 from bosquet.experts.oracles import Oracle, oracle
 from bosquet.experts.portfolio import best_constant_rebalanced, best_stock, wealth
@@ -36,10 +36,10 @@ __all__ = [
     "ExponentiatedGradient",
     "FixedShare",
     "FollowTheLeader",
-    "GradientDescent",
     "MLPoly",
     "MLProd",
     "Mixture",
+    "OnlineGradientDescent",
     "OnlineMixtureClassifier",
     "OnlineMixtureRegressor",
     "OnlineRidge",

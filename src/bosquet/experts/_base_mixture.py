@@ -205,9 +205,12 @@ class BaseMixture(RegressorMixin, BaseEstimator):
 
     @property
     def _fitted_core(self) -> ExpertMixture:
+        self._check_fitted()
+        return self._core
+
+    def _check_fitted(self) -> None:
         if "_core" not in self.__dict__:
             raise AttributeError("this mixture is not fitted yet; call fit, or predict and update")
-        return self._core
 
     @property
     def _n_classes(self) -> int:
@@ -302,7 +305,8 @@ class BaseMixture(RegressorMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def _from_history(self, name: str, attribute: str | None = None) -> np.ndarray:
-        return (self._fitted_core, self._recorded.get(name, attribute or f"{name}_"))[1]
+        self._check_fitted()
+        return self._recorded.get(name, attribute or f"{name}_")
 
     # ------------------------------------------------------------------ pickling
     def __getstate__(self) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
+from bosquet._folds import fold_numbers
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     check_is_fitted,
@@ -137,9 +138,9 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
             groups = None if groups is None else np.asarray(groups)[weighted_rows]
             labels, target = self._check_target(labels[weighted_rows])
         folds = self._folds(target, groups)
-        random = check_random_state(seed_from(self.random_state))
+        rng = check_random_state(seed_from(self.random_state))
         calls = [
-            (seeded_clone(learner, random, keep_set=True), name, X, labels, weight, *fold, self)
+            (seeded_clone(learner, rng, keep_set=True), name, X, labels, weight, *fold, self)
             for fold in folds
             for name, learner in pairs
         ]
@@ -147,7 +148,7 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         self.cv_predictions_ = _collect_predictions(predictions, folds, len(pairs), len(target))
         self._choose_weights([name for name, _ in pairs], target, weight)
         fits = [
-            (seeded_clone(learner, random, keep_set=True), name, X, labels, weight)
+            (seeded_clone(learner, rng, keep_set=True), name, X, labels, weight)
             for name, learner in pairs
         ]
         self.estimators_ = in_parallel(_fit, fits, n_jobs=self.n_jobs, verbose=self.verbose)
@@ -164,7 +165,8 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
                 raise ValueError(
                     f"cv={self.cv} is not valid: cv must be an integer >= 2 or a splitter"
                 )
-            fold = self._fold_numbers(target, min(int(self.cv), n_rows))
+            classes = target if hasattr(self, "classes_") else None
+            fold = fold_numbers(n_rows, min(int(self.cv), n_rows), self.random_state, classes)
             folds = [
                 (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)
             ]
@@ -180,15 +182,6 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
                 f" {int(np.flatnonzero(times != 1)[0])}"
             )
         return folds
-
-    def _fold_numbers(self, target: np.ndarray, folds: int) -> np.ndarray:
-        """Return the fold of each row: folds of nearly equal size, stratified by class."""
-        order = check_random_state(self.random_state).permutation(len(target))
-        if hasattr(self, "classes_"):
-            order = order[np.argsort(target[order], kind="stable")]
-        number = np.empty(len(target), dtype=np.intp)
-        number[order] = np.arange(len(target)) % folds
-        return number
 
     def _choose_weights(self, names: list[str], target: np.ndarray, weight: np.ndarray) -> None:
         classes = len(self.classes_) if hasattr(self, "classes_") else None

@@ -68,7 +68,7 @@ class ExponentialWeights(ExpertRule):
 
     name: ClassVar[str] = "ewa"
     checks: ClassVar[dict[str, Check]] = {
-        "learning_rate": (
+        "learning_rate": Check(
             _is_rate,
             "a number > 0, a list of such numbers, 'anytime', 'tuned' or 'grid'",
         ),

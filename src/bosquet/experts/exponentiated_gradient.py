@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bosquet._parameters import Check, number
+from bosquet._parameters import Check, number, or_text
 from bosquet.experts.portfolio import Portfolio
 
 
@@ -49,9 +49,8 @@ class ExponentiatedGradient(Portfolio):
     """
 
     checks: ClassVar[dict[str, Check]] = {
-        "learning_rate": (
-            lambda v: v == "tuned" if isinstance(v, str) else number(0, open_low=True)[0](v),
-            "a number > 0 or 'tuned'",
+        "learning_rate": or_text(number(0, open_low=True), "tuned")._replace(
+            accepted="a number > 0 or 'tuned'"
         )
     }
 

@@ -8,7 +8,7 @@ from bosquet._parameters import Check, number
 from bosquet.experts._rule import ExpertRule
 
 
-class GradientDescent(ExpertRule):
+class OnlineGradientDescent(ExpertRule):
     r"""Online gradient descent on the losses, projected on the simplex of weights.
 
     .. math:: p_{t+1} = \Pi\bigl(p_t + \eta_t r_t\bigr), \qquad

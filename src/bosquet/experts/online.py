@@ -88,8 +88,8 @@ class BaseOnlineMixture(NamedLearners):
         X = self._validate_X(X, reset=True, n_rows=n_rows)
         target = self._check_target(y, first=True)
         check_same_length(len(target), X.shape[0])
-        random = check_random_state(seed_from(self.random_state))
-        self.estimators_ = [seeded_clone(learner, random, keep_set=True) for _, learner in pairs]
+        rng = check_random_state(seed_from(self.random_state))
+        self.estimators_ = [seeded_clone(learner, rng, keep_set=True) for _, learner in pairs]
         self.names_ = [name for name, _ in pairs]
         self.mixture_ = self._new_mixture()
         self.mixture_._model_names = self.names_  # used by its summary and by plots

@@ -14,7 +14,7 @@ from bosquet.experts.ftl import FollowTheLeader
 from bosquet.experts.ftrl import FTRL
 from bosquet.experts.ml_poly import MLPoly
 from bosquet.experts.ml_prod import MLProd
-from bosquet.experts.ogd import GradientDescent
+from bosquet.experts.ogd import OnlineGradientDescent
 from bosquet.experts.ridge import OnlineRidge
 from bosquet.experts.squint import Squint
 
@@ -29,7 +29,7 @@ RULES: dict[str, type[ExpertRule]] = {
         MLProd,
         BOA,
         OnlineRidge,
-        GradientDescent,
+        OnlineGradientDescent,
         FTRL,
         EXP3,
         EXP3IX,

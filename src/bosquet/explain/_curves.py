@@ -44,7 +44,7 @@ class Dependence:
         return dependence(self, axes=ax, **options)[0]
 
     def columns(self) -> dict[str, Any]:
-        """The grid points and the mean predictions; one column per output."""
+        """Return the grid points and the mean predictions; one column per output."""
         points = np.meshgrid(*self.grid, indexing="ij")
         grid = {name: p.ravel() for name, p in zip(self.features, points, strict=True)}
         if self.average.ndim == len(self.grid):
@@ -57,7 +57,7 @@ class Dependence:
         return {**grid, **averages}
 
     def to_frame(self) -> Any:
-        """The grid points and the mean predictions as a pandas data frame."""
+        """Return the grid points and the mean predictions as a pandas data frame."""
         return as_frame(self.columns())
 
     def __repr__(self) -> str:

@@ -13,30 +13,33 @@ from bosquet.explain.tree_models import feature_names
 
 
 def as_table(X: Any) -> Any:
-    """A data frame unchanged, anything else as a dense array."""
+    """Return a data frame unchanged, anything else as a dense array."""
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return X
     return check_sparse(X).toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def column_count(X: Any) -> int:
-    """Number of columns."""
+    """Return the number of columns."""
     return int(as_table(X).shape[1])
 
 
 def row_count(X: Any) -> int:
-    """Number of rows."""
+    """Return the number of rows."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def column_names(X: Any) -> list[str]:
-    """Names of the columns (default: x0, x1, ...)."""
+    """Return names of the columns (default: x0, x1, ...)."""
     X = as_table(X)
     return feature_names(X.shape[1], getattr(X, "columns", None))
 
 
 def column_number(X: Any, feature: Any) -> int:
-    """Index of a column that is given by index or name; raises ValueError if X has no such column."""
+    """Return the index of a column that is given by index or name.
+
+    Raises ValueError if X has no such column.
+    """
     names = column_names(X)
     if isinstance(feature, str):
         if feature not in names:
@@ -54,7 +57,7 @@ def column_number(X: Any, feature: Any) -> int:
 
 
 def column_values(X: Any, column: int) -> np.ndarray:
-    """The values of a column: numbers as floats, anything else as objects."""
+    """Return the values of a column: numbers as floats, anything else as objects."""
     X = as_table(X)
     if isinstance(X, np.ndarray):
         values = X[:, column]
@@ -71,7 +74,7 @@ def column_values(X: Any, column: int) -> np.ndarray:
 
 
 def ordered_levels(X: Any, column: int) -> list[Any] | None:
-    """The levels of an ordered category type (pandas, or polars' Enum) in their order, else None."""
+    """Return the levels of an ordered category type (pandas, or polars' Enum) in their order, else None."""
     if hasattr(X, "iloc"):
         dtype = X.dtypes.iloc[column]
         return list(dtype.categories) if getattr(dtype, "ordered", False) else None
@@ -80,7 +83,7 @@ def ordered_levels(X: Any, column: int) -> list[Any] | None:
 
 
 def with_numbers(X: Any, column: int, values: Any) -> Any:
-    """A copy of X with a column set to these numbers, or to one number."""
+    """Return a copy of X with a column set to these numbers, or to one number."""
     X = as_table(X)
     if isinstance(X, np.ndarray):
         X = X.astype(float if X.dtype.kind in "iub" else X.dtype)
@@ -94,7 +97,7 @@ def with_numbers(X: Any, column: int, values: Any) -> Any:
 
 
 def with_rows(X: Any, columns: Sequence[int], rows: np.ndarray) -> Any:
-    """A copy of X in which row i has, in these columns, the values of row rows[i]."""
+    """Return a copy of X in which row i has, in these columns, the values of row rows[i]."""
     X = as_table(X)
     if isinstance(X, np.ndarray):
         X = X.copy()
@@ -108,11 +111,11 @@ def with_rows(X: Any, columns: Sequence[int], rows: np.ndarray) -> Any:
 
 
 def select_rows(X: Any, rows: Any) -> Any:
-    """The given rows of X."""
+    """Return the given rows of X."""
     X = as_table(X)
     return X.iloc[rows] if hasattr(X, "iloc") else X[np.asarray(rows)]
 
 
 def without_columns(count: int, dropped: Sequence[int]) -> list[int]:
-    """Indices of the columns that are not dropped."""
+    """Return indices of the columns that are not dropped."""
     return [f for f in range(count) if f not in set(dropped)]

@@ -23,7 +23,7 @@ from bosquet.explain.tree_models import tree_model
 def accumulated_local_effects(
     model: Any, X: Any, features: Any, *, bins: int = 40, response: str = "response"
 ) -> Dependence:
-    r"""Accumulated local effects (ALE) of a feature or a pair.
+    r"""Compute accumulated local effects (ALE) of a feature or a pair.
 
     The feature of each row is set to both edges of the bin that contains the row. The mean difference of
     the predictions is the local effect of the bin. The local effects are accumulated from the left and
@@ -73,7 +73,7 @@ def accumulated_local_effects(
 
 
 def make_evaluator(model: Any, X: Any, response: str) -> GridEvaluator:
-    """An evaluator of the model on changed rows of X, with equal weights."""
+    """Return an evaluator of the model on changed rows of X, with equal weights."""
     if response not in ("response", "raw"):
         raise ValueError(
             f"response={response!r} is not valid: response must be 'response' or 'raw'"
@@ -116,7 +116,7 @@ def _numeric_effects(
 
 
 def _bin_means(values: np.ndarray, row_bin: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Mean of values (rows, outputs) in each bin; 0 for a bin without rows."""
+    """Return the mean of values (rows, outputs) in each bin; 0 for a bin without rows."""
     columns = [np.bincount(row_bin, column, minlength=counts.size) for column in values.T]
     return np.column_stack(columns) / np.maximum(counts, 1)[:, None]
 

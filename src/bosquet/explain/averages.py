@@ -24,14 +24,14 @@ class WeightedMember:
     weight: float
 
     def table(self, X: Any) -> Any:
-        """The columns of X that the member uses."""
+        """Return the columns of X that the member uses."""
         return X if self.features is None else columns_of(X, self.features)
 
 
 def explain_average(
     model: Any, members: list[WeightedMember], X: Any, background: Any, interactions: bool
 ) -> Explanation:
-    """Explanation of a bagging or voting ensemble, on the scale of its predictions."""
+    """Compute the explanation of a bagging or voting ensemble, on the scale of its predictions."""
     classes = getattr(model, "classes_", None)
     values: Any = 0.0
     base: Any = 0.0
@@ -67,7 +67,7 @@ def explain_average(
 
 
 def weighted_members(model: Any) -> list[WeightedMember] | None:
-    """The members of a fitted bagging or voting ensemble; None for a model that is not an average."""
+    """Return the members of a fitted bagging or voting ensemble; None for a model that is not an average."""
     kind = nearest_kind(model)
     if kind is None or kind.weights is None:
         return None
@@ -113,7 +113,7 @@ def _spread_over_classes(
     member_classes: np.ndarray,
     all_classes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and base with one output per class of the ensemble; 0 for classes the member lacks."""
+    """Return values and base with one output per class of the ensemble; 0 for classes the member lacks."""
     # A binary member explains only the second class.
     if base.size == 1 and member_classes.size == 2:
         values = np.concatenate([-values, values], axis=-1)
@@ -129,7 +129,7 @@ def _spread_over_classes(
 def _to_all_features(
     values: np.ndarray, features: np.ndarray | None, count: int, interactions: bool
 ) -> np.ndarray:
-    """Values for all columns of the table; values of a column that was drawn twice are added."""
+    """Return values for all columns of the table; values of a column that was drawn twice are added."""
     if features is None:
         return values
     n_rows, outputs = values.shape[0], values.shape[-1]

@@ -165,7 +165,7 @@ def _one_row(row: Any, X: Any) -> Any:
 
 
 def _next_beam(candidates: list[dict[int, int]], order: np.ndarray) -> list[dict[int, int]]:
-    """The first candidates in this order, at most four with the same set of features."""
+    """Return the first candidates in this order, at most four with the same set of features."""
     beam: list[dict[int, int]] = []
     counts: dict[frozenset[int], int] = {}
     for i in order:
@@ -211,7 +211,7 @@ class _CounterfactualSearch:
         return wanted
 
     def _rows_of_tried_values(self, column: int, grid: int) -> np.ndarray:
-        """Rows of X whose values of the column are tried; the row's own value is not."""
+        """Return rows of X whose values of the column are tried; the row's own value is not."""
         values = self.values[column]
         if values.dtype == object:
             points: Any = make_grid(self.X, column, grid)
@@ -249,7 +249,7 @@ class _CounterfactualSearch:
     def extended_changes(
         self, changes: list[dict[int, int]], allowed: list[int]
     ) -> list[dict[int, int]]:
-        """All extensions of the changes by one more column."""
+        """Return all extensions of the changes by one more column."""
         longer_changes = {}
         for change in changes:
             for column in allowed:
@@ -266,7 +266,7 @@ class _CounterfactualSearch:
         return self.is_reached(self.predict(table)), self.closeness_to_wanted(table)
 
     def table(self, changes: list[dict[int, int]]) -> Any:
-        """The changed rows, in a table of the same type as X."""
+        """Return the changed rows, in a table of the same type as X."""
         # One copy of the row per change, followed by the row and X: `with_rows` takes new values from there.
         original = _stack(self.row, self.X)
         copies = select_rows(original, np.zeros(len(changes), dtype=int))
@@ -291,7 +291,7 @@ class _CounterfactualSearch:
         return predictions != self.before if self.wanted is None else predictions == self.wanted
 
     def closeness_to_wanted(self, table: Any) -> np.ndarray:
-        """How close the model comes to the wanted prediction; larger is closer."""
+        """Return how close the model comes to the wanted prediction; larger is closer."""
         if not self.is_classifier:
             low, high = self.wanted
             predictions = self.predict(table)

@@ -38,7 +38,7 @@ def partial_dependence(
     response: str = "auto",
     sample_weight: Any = None,
 ) -> Any:
-    r"""Partial dependence: the mean prediction if a feature is set to a value in all rows.
+    r"""Compute partial dependence: the mean prediction if a feature is set to a value in all rows.
 
     .. math:: \bar f_S(x_S) = \frac{1}{\sum w_i} \sum_i w_i\, f(x_S, x_{i, -S})
 
@@ -99,7 +99,7 @@ def individual_conditional_expectation(
     response: str = "auto",
     centre: bool = False,
 ) -> Dependence:
-    """Individual conditional expectation (ICE): the prediction of each row along the values of a feature.
+    """Compute individual conditional expectation (ICE): each row's prediction along the values of a feature.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _dependences(
 
 
 def _column_sets(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
-    """Tuples of one or two columns, and whether `features` is a single feature or pair."""
+    """Return tuples of one or two columns, and whether `features` is a single feature or pair."""
     if features is None:
         return [(f,) for f in range(len(column_names(X)))], False
     if isinstance(features, str | int | np.integer):
@@ -225,7 +225,7 @@ def _column_sets(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
 
 
 def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Weights of sum 1 (default: equal)."""
+    """Return weights of sum 1 (default: equal)."""
     weight = check_sample_weight(sample_weight, n_rows)
     if not weight.size:
         return np.full(n_rows, 1 / n_rows)
@@ -235,7 +235,7 @@ def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
 def make_grid(
     X: Any, column: int, grid: Any, percentiles: tuple[float, float] = (0, 1)
 ) -> np.ndarray:
-    """Grid points of a column: quantiles or all distinct values of numbers, or all levels."""
+    """Return grid points of a column: quantiles or all distinct values of numbers, or all levels."""
     values = column_values(X, column)
     if values.dtype == object:
         present = {value for value in values if value is not None and value == value}
@@ -287,7 +287,7 @@ class GridEvaluator:
     def dependences(
         self, column_sets: Sequence[tuple[int, ...]], grids: dict[int, np.ndarray]
     ) -> list[Any]:
-        """A Dependence for each tuple of columns; single numeric features of trees need one pass."""
+        """Return a Dependence for each tuple of columns; single numeric features of trees need one pass."""
         numeric = [
             columns[0]
             for columns in column_sets
@@ -384,14 +384,19 @@ class GridEvaluator:
         return average, individual
 
     def predictions(self, X: Any) -> np.ndarray:
-        """Predictions for the rows of X on the scale `kind`, (rows, outputs)."""
+        """Return predictions for the rows of X on the scale `kind`, (rows, outputs)."""
         if self.trees is not None:
-            return self._to_scale(self.trees.raw(self.trees.columns(X, type(self.model).__name__)))
+            return self._to_scale(
+                self.trees.predict_raw(self.trees.columns(X, type(self.model).__name__))
+            )
         return model_predictions(self.model, X, self.kind)
 
 
 def model_predictions(model: Any, X: Any, kind: str = "response") -> np.ndarray:
-    """Predictions of any model with scikit-learn's methods, (rows, outputs); with two classes, the second."""
+    """Return predictions of any model with scikit-learn's methods, (rows, outputs).
+
+    With two classes, the output is the second.
+    """
     if kind == "raw" and hasattr(model, "decision_function"):
         return two_dimensional(np.asarray(model.decision_function(X)))
     if hasattr(model, "predict_proba"):
@@ -401,7 +406,7 @@ def model_predictions(model: Any, X: Any, kind: str = "response") -> np.ndarray:
 
 
 def set_column(changed: Any, source: Any, column: int, value: Any) -> Any:
-    """A copy of a table with one value in a column: a number, or a level that occurs in `source`."""
+    """Return a copy of a table with one value in a column: a number, or a level that occurs in `source`."""
     values = column_values(source, column)
     if values.dtype != object:
         return with_numbers(changed, column, value)
@@ -416,7 +421,7 @@ def _drop_single_output(values: np.ndarray) -> np.ndarray:
 def _recursion(
     trees: TreeModel, X: Any, columns: tuple[int, ...], grids: dict[int, np.ndarray], response: str
 ) -> Dependence:
-    """Dependence averaged over the training rows below each split, without rows of X."""
+    """Compute dependence averaged over the training rows below each split, without rows of X."""
     if response == "response":
         raise ValueError(
             "method='recursion' supports raw predictions only; use response='raw', or another method"
@@ -440,7 +445,7 @@ def _recursion(
 
 
 def _encoded_grid(trees: TreeModel, X: Any, column: int, grid: np.ndarray) -> np.ndarray:
-    """Grid points as encoded values."""
+    """Return grid points as encoded values."""
     if trees.encoder.levels[column] is None:
         return grid.astype(float)
     values = column_values(X, column)

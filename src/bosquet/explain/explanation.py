@@ -100,7 +100,7 @@ class Explanation:
         return f"Explanation of {len(self)} rows by {len(self.feature_names)} {of}"
 
     def __getitem__(self, rows: Any) -> Explanation:
-        """The explanation of some of the rows."""
+        """Return the explanation of some of the rows."""
         rows = [rows] if isinstance(rows, int | np.integer) else rows
         return Explanation(
             self.values[rows],
@@ -112,7 +112,7 @@ class Explanation:
         )
 
     def output(self, which: Any = None) -> Explanation:
-        """The explanation of one output, given by index or by the name of its class or target."""
+        """Return the explanation of one output, given by index or by the name of its class or target."""
         if self.n_outputs == 1 and np.ndim(self.base) == 0:
             return self
         names = self.output_names or []
@@ -140,12 +140,12 @@ class Explanation:
         )
 
     def importance(self) -> np.ndarray:
-        """Mean |φ| of each feature over the rows, summed over outputs; shape (n_features,)."""
+        """Compute the mean |φ| of each feature over the rows, summed over outputs; shape (n_features,)."""
         means = np.abs(self.main_values).mean(axis=0)
         return means if means.ndim == 1 else means.sum(axis=1)
 
     def ranking(self) -> list[tuple[str, float]]:
-        """Pairs (feature, mean |φ|), in descending order of importance."""
+        """Return pairs (feature, mean |φ|), in descending order of importance."""
         means = self.importance()
         order = np.argsort(-means, kind="stable")
         return [(self.feature_names[f], float(means[f])) for f in order]
@@ -170,26 +170,29 @@ class ExplanationPlots:
         self._explanation = explanation
 
     def bar(self, **options: Any) -> Any:
-        """Bar chart of the mean |φ| of the most important features; see `bosquet.plot.shap_bar`."""
+        """Draw a bar chart of the mean |φ| of the most important features; see `bosquet.plot.shap_bar`."""
         from bosquet.plot import shap_bar
 
         return shap_bar(self._explanation, **options)
 
     def beeswarm(self, **options: Any) -> Any:
-        """Beeswarm plot, with one point per row and feature; see `bosquet.plot.shap_beeswarm`."""
+        """Draw a beeswarm plot, with one point per row and feature; see `bosquet.plot.shap_beeswarm`."""
         from bosquet.plot import shap_beeswarm
 
         return shap_beeswarm(self._explanation, **options)
 
     def waterfall(self, row: int, **options: Any) -> Any:
-        """Waterfall plot from the base to the prediction of a row; see `bosquet.plot.shap_waterfall`."""
+        """Draw a waterfall plot from the base to the prediction of a row.
+
+        See `bosquet.plot.shap_waterfall`.
+        """
         from bosquet.plot import shap_waterfall
 
         return shap_waterfall(self._explanation, row, **options)
 
 
 def explain_trees(model: Any, X: Any, background: Any, interactions: bool) -> Explanation:
-    """Shapley values of a model made of trees; parameters as in `model.explain`."""
+    """Compute Shapley values of a model made of trees; parameters as in `model.explain`."""
     owner = type(model).__name__
     trees = tree_model_or_error(model, "explain")
     columns = trees.columns(X, owner)
@@ -218,7 +221,7 @@ def explain_trees(model: Any, X: Any, background: Any, interactions: bool) -> Ex
 def _shap_values(
     trees: TreeModel, columns: Any, background: Any, interactions: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Shapley values of the encoded columns, (rows, columns, outputs), and the base values.
+    """Return Shapley values of the encoded columns, (rows, columns, outputs), and the base values.
 
     The columns of the trees that are computed from the same encoded columns are one player: they are known or
     unknown together. The value of a player with several encoded columns is divided equally among them.
@@ -241,13 +244,13 @@ def _shap_values(
 
 
 def _row_as_table(background: Any) -> Any:
-    """A one-dimensional background as a table of one row."""
+    """Return a one-dimensional background as a table of one row."""
     is_row = isinstance(background, np.ndarray) and background.ndim == 1
     return background[None, :] if is_row else background
 
 
 def decoded_data(trees: TreeModel, columns: Any) -> np.ndarray:
-    """Encoded columns with levels instead of codes, and None for missing levels."""
+    """Return encoded columns with levels instead of codes, and None for missing levels."""
     if isinstance(columns, np.ndarray):
         return np.array(columns)
     if all(levels is None for levels in trees.encoder.levels):

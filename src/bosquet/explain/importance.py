@@ -12,11 +12,10 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import check_random_state, clone, columns_of, seed_from
 from bosquet._state.tree_sums import share_among_sources
-from bosquet._tabular_result import TabularResult
+from bosquet._tabular_result import TabularResult, ranked_columns
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
 from bosquet.explain.shapley import explain
 from bosquet.explain.tree_models import tree_model, tree_model_or_error
-from bosquet.forests.importance import ranked_columns
 
 KINDS = ("gain", "split", "permutation", "shap", "drop-column")
 
@@ -64,19 +63,19 @@ class Importance(TabularResult):
         return 100 / top if top > 0 else 0.0
 
     def ranking(self) -> list[tuple[str, float]]:
-        """Pairs (name, scaled importance), in descending order."""
+        """Return pairs (name, scaled importance), in descending order."""
         order = np.argsort(-self.mean, kind="stable")
         return [(self.names[f], float(self.scaled[f])) for f in order]
 
     def columns(self) -> dict[str, Any]:
-        """Columns of the table: feature, scaled importance, mean and standard error, in descending order."""
+        """Return the columns: feature, scaled importance, mean and standard error, in descending order."""
         return ranked_columns(self.names, self.scaled, self.mean, self.standard_error)
 
     def _caption(self) -> str:
         return f"Importance by {self.kind} of {len(self.names)} features"
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Bar chart in descending order; options as in `bosquet.plot.importances`."""
+        """Draw a bar chart in descending order; options as in `bosquet.plot.importances`."""
         from bosquet.plot import importances
 
         return importances(self, axes=ax, **options)[0]
@@ -94,7 +93,7 @@ def importance(
     cv: int = 5,
     random_state: Any = 0,
 ) -> Importance:
-    r"""Importance of each feature for a model.
+    r"""Compute importance of each feature for a model.
 
     Parameters
     ----------
@@ -171,7 +170,7 @@ class _Group:
 def _make_groups(
     names: list[str], column_groups: Mapping[str, Sequence[Any]] | None
 ) -> list[_Group]:
-    """The groups, in the order of their first columns; each remaining column is a group."""
+    """Return the groups, in the order of their first columns; each remaining column is a group."""
     group_of: dict[int, str] = {}
     columns_of_group: dict[str, list[int]] = {}
     for group, members in (column_groups or {}).items():
@@ -206,7 +205,7 @@ def _make_groups(
 
 
 def _summary(kind: str, groups: list[_Group], samples: np.ndarray) -> Importance:
-    """Mean of samples (n, n_groups) and its standard error."""
+    """Return the mean of samples (n, n_groups) and its standard error."""
     n = len(samples)
     error = samples.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else samples[0] * np.nan
     return Importance(kind, samples.mean(axis=0), error, [group.name for group in groups])
@@ -257,11 +256,11 @@ def _permutation_importance(
             result.kind, result.mean, result.standard_error, [group.name for group in groups]
         )
     score = _score(model, scoring)
-    random = check_random_state(random_state)
+    rng = check_random_state(random_state)
     baseline = score(X, y)
     samples = np.empty((n_repeats, len(groups)))
     for repeat in range(n_repeats):
-        order = random.permutation(row_count(X))
+        order = rng.permutation(row_count(X))
         for i, group in enumerate(groups):
             samples[repeat, i] = baseline - score(with_rows(X, group.columns, order), y)
     return _summary("permutation", groups, samples)

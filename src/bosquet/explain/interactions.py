@@ -32,12 +32,12 @@ class InteractionStrength(TabularResult):
     strength: np.ndarray
 
     def ranking(self) -> list[tuple[tuple[str, str], float]]:
-        """Tuples (pair, H), in descending order of H."""
+        """Return tuples (pair, H), in descending order of H."""
         order = np.argsort(-self.strength, kind="stable")
         return [(self.pairs[i], float(self.strength[i])) for i in order]
 
     def columns(self) -> dict[str, Any]:
-        """Columns of the table: the two features of each pair and H, in descending order of H."""
+        """Return columns of the table: the two features of each pair and H, in descending order of H."""
         ranking = self.ranking()
         return {
             "first": [pair[0] for pair, _ in ranking],
@@ -60,7 +60,7 @@ def interaction_strength(
     response: str = "raw",
     random_state: Any = 0,
 ) -> InteractionStrength:
-    r"""Friedman's H: how far the joint effect of a pair differs from the sum of its two main effects.
+    r"""Compute Friedman's H: how far the joint effect of a pair differs from the sum of its two main effects.
 
     .. math:: H_{jk}^2 = \frac{\sum_i [\bar f_{jk}(x_i) - \bar f_j(x_i) - \bar f_k(x_i)]^2}
                               {\sum_i \bar f_{jk}(x_i)^2}
@@ -122,7 +122,7 @@ def interaction_strength(
 
 
 def _column_pairs(X: Any, features: Any, pairs: Any) -> list[tuple[int, int]]:
-    """The given pairs of columns, or all pairs of the given features."""
+    """Return the given pairs of columns, or all pairs of the given features."""
     if pairs is None:
         chosen = range(len(column_names(X))) if features is None else features
         columns = list(dict.fromkeys(column_number(X, feature) for feature in chosen))
@@ -152,7 +152,7 @@ def _column_pairs(X: Any, features: Any, pairs: Any) -> list[tuple[int, int]]:
 
 
 def _centred_dependence(evaluator: GridEvaluator, X: Any, columns: list[int]) -> np.ndarray:
-    """Partial dependence at the values of each row, (rows, outputs), with mean 0."""
+    """Return partial dependence at the values of each row, (rows, outputs), with mean 0."""
     rows = row_count(X)
     repeated = select_rows(X, np.tile(np.arange(rows), rows))
     changed = with_rows(repeated, columns, np.repeat(np.arange(rows), rows))

@@ -40,7 +40,7 @@ class Cells:
         return np.concatenate([self.edges, [np.inf, np.nan]])
 
     def cell_indices(self, column: np.ndarray) -> np.ndarray:
-        """Index of the cell of each encoded value."""
+        """Return the index of the cell of each encoded value."""
         column = np.asarray(column, dtype=float)
         if self.edges is None:
             codes = np.where(np.isnan(column), -1, column).astype(int)
@@ -95,7 +95,7 @@ class ShapeFunctions(TabularResult):
         return total
 
     def _cell_indices(self, columns: Any) -> dict[int, np.ndarray]:
-        """For each feature that is used, the index of the cell of each row."""
+        """Return for each feature that is used, the index of the cell of each row."""
         is_array = isinstance(columns, np.ndarray)
         used = list(self.cells) or [0]
         cells = {f: columns[:, f] if is_array else np.asarray(columns[f]) for f in used}
@@ -113,7 +113,7 @@ class ShapeFunctions(TabularResult):
         return shapes(self, **options)
 
     def ranges(self) -> dict[str, float]:
-        """Range (maximum minus minimum) of each function over its cells, in descending order."""
+        """Return the range (maximum minus minimum) of each function over its cells, in descending order."""
         sizes = {self.cells[f].name: float(np.ptp(v, axis=0).max()) for f, v in self.single.items()}
         for (f, g), values in self.pairs.items():
             name = f"{self.cells[f].name} x {self.cells[g].name}"
@@ -121,7 +121,7 @@ class ShapeFunctions(TabularResult):
         return dict(sorted(sizes.items(), key=lambda item: -item[1]))
 
     def columns(self) -> dict[str, Any]:
-        """Columns of the table: feature or pair of each function and its range, in descending order."""
+        """Return the columns: feature or pair of each function and its range, in descending order."""
         ranges = self.ranges()
         return {"function": list(ranges), "range": list(ranges.values())}
 
@@ -134,7 +134,7 @@ class ShapeFunctions(TabularResult):
 
 
 def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
-    """Shape functions of a model whose trees use at most two features each.
+    """Compute shape functions of a model whose trees use at most two features each.
 
     Boosted stumps are a generalised additive model: each tree is a step function of one feature, and the
     steps of a feature add up to one curve. With trees of two features (max_depth=2, or interaction_cst)

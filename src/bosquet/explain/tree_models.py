@@ -27,7 +27,7 @@ class TreeModel(TreeSum):
         return feature_names(self.encoder.n_features, self.encoder.feature_names)
 
     def columns(self, X: Any, owner: str) -> Any:
-        """Encoded columns of X; raises ValueError for rows that the trees alone cannot predict."""
+        """Return encoded columns of X; raises ValueError for rows that the trees alone cannot predict."""
         columns = self.encoder.transform(X, owner=owner)
         if self.has_surrogates:
             for column, levels in zip(_as_list(columns), self.encoder.levels, strict=True):
@@ -42,11 +42,14 @@ class TreeModel(TreeSum):
         return columns
 
     def tree_columns(self, columns: Any) -> Any:
-        """The columns of the trees, from encoded columns."""
+        """Return the columns of the trees, from encoded columns."""
         return columns if self.derived is None else self.derived.tree_columns(columns, self.threads)
 
     def tree_feature(self, column: int, function: str) -> int:
-        """The column of the trees that is an encoded column; raises ValueError if others depend on it."""
+        """Return the column of the trees that is an encoded column.
+
+        Raises ValueError if others depend on it.
+        """
         if self.derived is None:
             return column
         features = [f for f, sources in enumerate(self.derived.sources) if column in sources]
@@ -58,15 +61,15 @@ class TreeModel(TreeSum):
             )
         return features[0]
 
-    def raw(self, columns: Any) -> np.ndarray:
-        """Raw predictions (rows, outputs)."""
+    def predict_raw(self, columns: Any) -> np.ndarray:
+        """Return raw predictions (rows, outputs)."""
         trees = self.ensemble.n_trees
         columns = self.tree_columns(columns)
         return self.scale * self.ensemble.predict_raw(columns, 0, trees, self.threads)
 
 
 def feature_names(count: int, names: Any) -> list[str]:
-    """Names of the columns (default: x0, x1, ...)."""
+    """Return names of the columns (default: x0, x1, ...)."""
     return [f"x{f}" for f in range(count)] if names is None else [str(name) for name in names]
 
 
@@ -77,7 +80,7 @@ def _as_list(columns: Any) -> list[np.ndarray]:
 
 
 def tree_model(model: Any) -> TreeModel | None:
-    """The trees of a fitted Bosquet model, or None if it does not consist of the core's trees."""
+    """Return the trees of a fitted Bosquet model, or None if it does not consist of the core's trees."""
     kind = nearest_kind(model)
     if kind is None or kind.trees is None:
         return None
@@ -95,7 +98,10 @@ def tree_model(model: Any) -> TreeModel | None:
 
 
 def tree_model_or_error(model: Any, function: str) -> TreeModel:
-    """The trees of a fitted Bosquet model; raises TypeError, with the name of `function`, if it has none."""
+    """Return the trees of a fitted Bosquet model.
+
+    Raises TypeError, with the name of `function`, if it has none.
+    """
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
     trees = tree_model(model)
@@ -112,7 +118,10 @@ def two_dimensional(values: np.ndarray) -> np.ndarray:
 
 
 def output_names(outputs: int, classes: Any) -> list[str] | None:
-    """Names of the outputs, or None for a single number; a single output of two classes is the second."""
+    """Return names of the outputs, or None for a single number.
+
+    A single output of two classes is the second.
+    """
     if classes is None:
         return None if outputs == 1 else [f"target {k}" for k in range(outputs)]
     if isinstance(classes, list):

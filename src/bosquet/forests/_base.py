@@ -40,6 +40,7 @@ from bosquet.trees.growing import (
     code_table,
     empty_ensemble,
     growing_options,
+    tree_key,
 )
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 AUTO_WINDOW, AUTO_TOLERANCE, MAX_TREES = 40, 0.1, 1000
 # Number of trees between two checks for Ctrl-C and updates of progress bar and out-of-bag error.
 BATCH = 20
-# Distance between the keys of two trees. It is large so that consecutive seeds share no tree.
-KEY_STEP = 0x9E3779B97F4A7C15
 
 CHECKS = {
     "n_estimators": or_auto(integer(1)),
@@ -351,7 +350,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         return columns, truth, kept_rows
 
     def _key_of_tree(self, tree: int) -> int:
-        return (self._seed + (tree + 1) * KEY_STEP) % 2**64
+        return tree_key(self._seed, tree)
 
     def _bag_size(self, n_rows: int) -> int:
         if self.max_samples is None or not self.bootstrap:

@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads
-from bosquet._tabular_result import TabularResult
+from bosquet._tabular_result import TabularResult, ranked_columns
 from bosquet._targets import check_finite_target, check_labels
 from bosquet.trees.class_targets import class_columns
 
@@ -82,19 +82,6 @@ class ForestImportance(TabularResult):
 
     def _caption(self) -> str:
         return f"Importance by {self.kind} of {len(self.feature_names)} features"
-
-
-def ranked_columns(
-    names: list[str], scaled: np.ndarray, mean: np.ndarray, standard_error: np.ndarray
-) -> dict[str, Any]:
-    """Return the columns of a table of importances, most important first."""
-    order = np.argsort(-mean, kind="stable")
-    return {
-        "feature": [names[f] for f in order],
-        "scaled": scaled[order],
-        "mean": mean[order],
-        "standard_error": standard_error[order],
-    }
 
 
 def feature_names_of(forest: BaseForest) -> list[str]:

@@ -173,7 +173,7 @@ def refuse_sparse(X: Any, owner: str) -> None:
 def is_missing(encoder: TableEncoder, columns: list[np.ndarray], index: int) -> np.ndarray:
     """Return which rows have no value in a column, or a level that was unknown in fit."""
     values = columns[index]
-    if encoder.categories[index] and values.dtype.kind != "f":
+    if encoder.n_levels[index] and values.dtype.kind != "f":
         return values == -1
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
 
@@ -211,4 +211,4 @@ def _occurring_codes(
     encoder: TableEncoder, columns: list[np.ndarray], chosen: Sequence[int]
 ) -> dict[int, np.ndarray]:
     """Return the codes that occur in each categorical column."""
-    return {f: np.unique(columns[f]) for f in chosen if encoder.categories[f]}
+    return {f: np.unique(columns[f]) for f in chosen if encoder.n_levels[f]}

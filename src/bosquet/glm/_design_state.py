@@ -99,7 +99,7 @@ def _columns_from_state(state: State, model: Any) -> Any:
         )
     levels = {}
     for feature, codes in zip(chosen, read_list(state, "levels", len(chosen)), strict=True):
-        categories = encoder.categories[feature]
+        categories = encoder.n_levels[feature]
         if (codes is not None) != bool(categories):
             raise ModelFileError(
                 "invalid model file: 'levels' must be null for numeric columns and a list for categorical"

@@ -32,8 +32,8 @@ class CustomLoss:
     indices, of shape (n_samples,), for several classes. For two classes `y` is 0 or 1.
 
     Optional attributes: ``best_constant(y, sample_weight)``, ``inverse_link(raw)``, and
-    ``curved = False`` for a loss whose second derivative does not give the step length, such as the
-    absolute error. Leaves then have the exact minimiser as their value.
+    ``uses_newton_steps = False`` for a loss whose second derivative does not give the step length, such as
+    the absolute error. Leaves then have the exact minimiser as their value.
 
     Guide: the page "Custom loss functions" of the documentation
 
@@ -64,7 +64,7 @@ class CustomLoss:
         self.is_classification = is_classification
         self.outputs = outputs
         self.targets = targets
-        self.curved = bool(getattr(user, "curved", True))
+        self.uses_newton_steps = bool(getattr(user, "uses_newton_steps", True))
         self._has_value = callable(getattr(user, "value", None))
         self._has_derivatives = callable(getattr(user, "gradient_hessian", None))
         if not (self._has_value or self._has_derivatives):

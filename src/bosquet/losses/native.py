@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bosquet._types import State
-    from bosquet.losses._custom import CustomLoss
 
 
 # Properties of each loss of the core: accepted targets, scale, parameter.
@@ -51,9 +50,9 @@ class NativeLoss:
         self.core = _core.Loss(name, outputs, targets, self.parameters)
 
     @property
-    def curved(self) -> bool:
+    def uses_newton_steps(self) -> bool:
         """Whether the second derivative gives the step length; if not, leaves use the exact minimiser."""
-        return self.core.curved
+        return self.core.uses_newton_steps
 
     def check_targets(self, target: np.ndarray) -> None:
         """Raise a ValueError if a target is outside the domain of the loss."""

@@ -15,7 +15,7 @@ GREEN, RED, INK, FAINT = "#2f7d5b", "#b8433f", "#333333", "#e8e8e8"
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float] = (6, 3.8)) -> Axes:
-    """`ax`, or the axes of a new figure."""
+    """Return `ax`, or the axes of a new figure."""
     return import_pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
@@ -25,7 +25,7 @@ def hide_spines(ax: Axes) -> None:
 
 
 def shades_of(colour: str, number: int) -> list[str]:
-    """`number` shades of a colour, from a light one to the colour itself."""
+    """Return `number` shades of a colour, from a light one to the colour itself."""
     from matplotlib.colors import LinearSegmentedColormap, to_hex
 
     blend = LinearSegmentedColormap.from_list("shades", ["white", colour])

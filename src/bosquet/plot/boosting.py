@@ -49,7 +49,7 @@ def decision_rounds(
     resolution: int = 240,
     axes: Any = None,
 ) -> Any:
-    """Decision regions of a boosted model after several rounds, with the weights of the rows.
+    """Draw decision regions of a boosted model after several rounds, with the weights of the rows.
 
     Each panel shows the vote after round t: its decision boundary as a solid line, that of the newest
     learner as a dashed line, and a shade that deepens with the absolute value of the vote. The area of a
@@ -122,7 +122,7 @@ def decision_rounds(
 
 
 def _row_weights(model: Any, t: int, target: np.ndarray, vote: np.ndarray) -> np.ndarray:
-    """Weights of the rows in round t (from 0), by the rule of the boosting method."""
+    """Return weights of the rows in round t (from 0), by the rule of the boosting method."""
     uniform = np.full(target.size, 1.0 / target.size)
     distribution = getattr(model, "row_distribution_", None)
     if distribution is not None:
@@ -159,7 +159,7 @@ def _check_two_columns(X: TableLike) -> np.ndarray:
 
 
 def _grid(points: np.ndarray, resolution: int) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Coordinates along both axes, with a margin around the points, and all pairs of them."""
+    """Return coordinates along both axes, with a margin around the points, and all pairs of them."""
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.06 * np.where(high > low, high - low, 1.0)
     xs = np.linspace(low[0] - margin[0], high[0] + margin[0], resolution)
@@ -168,7 +168,7 @@ def _grid(points: np.ndarray, resolution: int) -> tuple[tuple[np.ndarray, np.nda
 
 
 def _grid_table(X: Any, grid: np.ndarray) -> Any:
-    """The grid as a table of the type of X, with its column names, which models check."""
+    """Return the grid as a table of the type of X, with its column names, which models check."""
     return type(X)(grid, columns=X.columns) if hasattr(X, "iloc") else grid
 
 
@@ -242,7 +242,7 @@ def error_curve(
     bounds: bool = True,
     ax: Any = None,
 ) -> Axes:
-    """Training and test error against the number of learners, with bounds on the training error.
+    """Draw training and test error against the number of learners, with bounds on the training error.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def margins(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Cumulative distributions of the margins after several numbers of rounds.
+    """Draw cumulative distributions of the margins after several numbers of rounds.
 
     A curve is the fraction of rows whose margin y f / Σ|α| is at most θ. With more than two classes, the
     margin is the vote for the true class minus the largest vote for another class. Margins often keep

@@ -36,7 +36,7 @@ def _colour_of_expert(mixture: Mixture, expert: int) -> Any:
 def _largest_experts(
     mixture: Mixture, max_display: int
 ) -> tuple[list[np.ndarray], list[str], list[Any]]:
-    """Groups of experts with labels and colours: those of largest weight singly, the others as one group."""
+    """Return groups of experts, labels and colours: the largest experts singly, the others as one group."""
     weights = np.abs(mixture.weight_history_).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
     shown_groups = [np.array([k]) for k in order[:max_display]]
@@ -58,7 +58,7 @@ def _finish_axes(ax: Axes, ylabel: str) -> Axes:
 
 
 def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int = 10) -> Axes:
-    """Stacked weights of the experts over time.
+    """Draw the stacked weights of the experts over time.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int
 def expert_contributions(
     mixture: Mixture, F: ArrayLike, ax: Axes | None = None, *, max_display: int = 10
 ) -> Axes:
-    """Stacked contributions of the experts to the prediction, p(j) f(j), and the prediction.
+    """Draw the stacked contributions of the experts to the prediction, p(j) f(j), and the prediction.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def expert_contributions(
 
 
 def expert_losses(mixture: Mixture, ax: Axes | None = None, *, max_display: int = 10) -> Axes:
-    """Cumulative losses of the experts and of the mixture.
+    """Draw the cumulative losses of the experts and of the mixture.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def expert_losses(mixture: Mixture, ax: Axes | None = None, *, max_display: int 
 
 
 def expert_regret(mixture: Mixture, ax: Axes | None = None) -> Axes:
-    """Regret to the best expert so far, and the regret bound of the rule.
+    """Draw the regret to the best expert so far, and the regret bound of the rule.
 
     Parameters
     ----------

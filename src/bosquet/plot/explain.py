@@ -41,7 +41,7 @@ def shap_bar(
     max_display: int = 15,
     ax: Axes | None = None,
 ) -> Axes:
-    """Bar chart of the mean |φ| of the most important features.
+    """Draw a bar chart of the mean |φ| of the most important features.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def shap_beeswarm(
     max_rows: int = 2000,
     ax: Axes | None = None,
 ) -> Axes:
-    """Beeswarm plot with one point per row and feature, at φ, coloured by the value of the feature.
+    """Draw a beeswarm plot with one point per row and feature, at φ, coloured by the value of the feature.
 
     Points are grey for missing values and for categorical features, whose levels have no order.
 
@@ -166,7 +166,7 @@ def shap_beeswarm(
 
 
 def _swarm_offsets(values: np.ndarray) -> np.ndarray:
-    """Vertical offsets that place points of similar value next to each other."""
+    """Return vertical offsets that place points of similar value next to each other."""
     width = np.ptp(values) or 1.0
     bins = np.floor((values - values.min()) / width * 60).astype(int)
     offsets = np.zeros(values.size)
@@ -181,7 +181,10 @@ def _swarm_offsets(values: np.ndarray) -> np.ndarray:
 
 
 def _ranks(column: np.ndarray) -> np.ndarray:
-    """Ranks of the values, scaled to [0, 1]; NaN for missing values and values that are not numbers."""
+    """Return ranks of the values, scaled to [0, 1].
+
+    The rank is NaN for missing values and values that are not numbers.
+    """
     try:
         numbers = np.asarray(column, dtype=float)
     except (TypeError, ValueError):
@@ -201,7 +204,7 @@ def shap_waterfall(
     max_display: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Waterfall plot from the base to the prediction of a row; features in descending order of |φ|.
+    """Draw a waterfall plot from the base to the prediction of a row; features in descending order of |φ|.
 
     Parameters
     ----------
@@ -263,7 +266,7 @@ def _name_with_value(explanation: Explanation, row: int, feature: int) -> str:
 def dependence(
     *found: Any, output: int = 0, max_curves: int = 100, columns: int = 3, axes: Any = None
 ) -> np.ndarray:
-    """Plots of partial dependence, ICE or accumulated local effects, one per panel.
+    """Draw plots of partial dependence, ICE or accumulated local effects, one per panel.
 
     Parameters
     ----------
@@ -338,7 +341,7 @@ def _draw_surface(ax: Axes, panel: Any, average: np.ndarray) -> None:
 
 
 def shapes(functions: Any, *, max_display: int = 9, output: int = 0, axes: Any = None) -> Any:
-    """Shape functions of an additive model of trees, in descending order of their range.
+    """Draw the shape functions of an additive model of trees, in descending order of their range.
 
     Parameters
     ----------

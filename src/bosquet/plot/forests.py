@@ -30,7 +30,7 @@ def oob_curve(
     | BaggingRegressor,
     ax: Axes | None = None,
 ) -> Axes:
-    """Out-of-bag error against the number of trees, of a model fitted with oob_score=True."""
+    """Draw the out-of-bag error against the number of trees, of a model fitted with oob_score=True."""
     if not hasattr(model, "oob_curve_"):
         raise ValueError("the model has no attribute oob_curve_; fit it with oob_score=True")
     ax = ax or import_pyplot().subplots(figsize=(6, 3.6), layout="constrained")[1]
@@ -46,7 +46,7 @@ def oob_curve(
 
 
 def importances(*found: Any, max_display: int = 15, axes: Any = None) -> Any:
-    """Bar charts of feature importances side by side, each scaled so that its largest is 100.
+    """Draw bar charts of feature importances side by side, each scaled so that its largest is 100.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def odds_ratios(
     ax: Axes | None = None,
     **classes: Any,
 ) -> Axes:
-    """Forest plot: the odds ratio of each coefficient with its confidence interval, on a logarithmic axis.
+    """Draw a forest plot: odds ratios of the coefficients with confidence intervals, on a logarithmic axis.
 
     Intervals that exclude 1 (no effect) are coloured. Bounds that are infinite or far away are drawn as
     arrows.
@@ -121,7 +121,7 @@ def _ratio_table(
 
 
 def _axis_limits(low: np.ndarray, ratio: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Limits that contain all values within a factor of 1000 of no effect."""
+    """Return limits that contain all values within a factor of 1000 of no effect."""
     values = np.concatenate([low, ratio, high, [1.0]])
     near = values[(values > 1e-3) & (values < 1e3)]
     left, right = near.min(), near.max()
@@ -169,7 +169,7 @@ def probability_curve(
     points: int = 120,
     ax: Axes | None = None,
 ) -> Axes:
-    """Prediction of a model along one column, with its confidence band; the other columns are fixed.
+    """Draw the prediction of a model along one column, with its confidence band; the other columns are fixed.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def probability_curve(
 
 
 def _typical_row(X: DataFrame) -> dict[str, Any]:
-    """The median of each numeric column, the most frequent level of the others."""
+    """Return the median of each numeric column, the most frequent level of the others."""
     typical = {}
     for name in X.columns:
         column = X[name]
@@ -237,7 +237,7 @@ def _typical_row(X: DataFrame) -> dict[str, Any]:
 
 
 def _rows_along(X: DataFrame, fixed: Mapping[str, object], along: str, values: Any) -> Any:
-    """Rows that differ in the column `along` only; numbers become floats, other types are kept."""
+    """Return rows that differ in the column `along` only; numbers become floats, other types are kept."""
     rows = X.iloc[np.zeros(len(values), dtype=int)].reset_index(drop=True)
     for name in X.columns:
         column = list(values) if name == along else [fixed[name]] * len(values)
@@ -270,7 +270,7 @@ def interaction(
     confidence: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """Interaction plot of an analysis of variance: means by one factor, with a line per level of another.
+    """Draw an interaction plot (analysis of variance): means by one factor, with a line per level of another.
 
     Parallel lines mean that there is no interaction. Bars are confidence intervals of the means.
 

@@ -32,7 +32,7 @@ def decision_boundary(
     random_state: RandomState = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Decision boundary of the Bayes rule, and those of fitted models.
+    """Draw the decision boundary of the Bayes rule, and those of fitted models.
 
     The shade is the probability of the second class. The dashed line, where it is ½, is the boundary of
     the Bayes rule. The legend gives the fraction of sampled rows for which a model and the Bayes rule
@@ -92,7 +92,7 @@ def svm_margin(
     resolution: int = 200,
     ax: Any = None,
 ) -> Axes:
-    """Decision boundary, margin and support vectors of a support vector machine with two features.
+    """Draw the decision boundary, margin and support vectors of a support vector machine with two features.
 
     The solid line is f(x) = 0, the dashed lines are f(x) = ±1; their distance is 2/‖w‖ for a linear kernel.
     Rings mark the support vectors.
@@ -140,7 +140,7 @@ def svm_margin(
 
 
 def _grid(points: np.ndarray, resolution: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Coordinates along both axes, with a margin around the points, and all pairs of them."""
+    """Return coordinates along both axes, with a margin around the points, and all pairs of them."""
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.08 * (high - low)
     sides = [np.linspace(low[j] - margin[j], high[j] + margin[j], resolution) for j in (0, 1)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def changes(
     values: ArrayLike, found: Sequence[Change], *, window: int = 100, ax: Axes | None = None
 ) -> Axes:
-    """Running mean of a stream, with the changes that a detector found.
+    """Draw the running mean of a stream, with the changes that a detector found.
 
     A solid vertical line marks the detection of a change, a dotted one its estimated start. Horizontal
     lines are the means before and after the change.

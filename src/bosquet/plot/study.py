@@ -64,7 +64,7 @@ def study_scores(study: Any, *, constant: bool = False, ax: Axes | None = None) 
 
 
 def study_curves(study: Any, *, ax: Any = None) -> Axes:
-    """Tuning score of each method against its complexity; a dot marks the selected value.
+    """Draw the tuning score of each method against its complexity; a dot marks the selected value.
 
     Methods measure complexity in different units (leaves, rounds, neighbours; see the legend), so that
     each curve ranges from the smallest to the largest value tried. If some methods were tuned by the metric
@@ -111,7 +111,7 @@ def study_curves(study: Any, *, ax: Any = None) -> Axes:
 
 
 def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: Any = None) -> Any:
-    """Feature importances of the selected model, and the effects of its most important features.
+    """Draw the feature importances of the selected model, and the effects of its most important features.
 
     The first panel shows the importances, scaled so that the largest is 100. The others show the partial
     dependence of the prediction on single features.
@@ -167,7 +167,7 @@ def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: An
 
 
 def _record_of(study: Any) -> Mapping[str, Any]:
-    """The record of a fitted study; a record itself is returned unchanged."""
+    """Return the record of a fitted study; a record itself is returned unchanged."""
     record = getattr(study, "record_", study)
     if not isinstance(record, Mapping) or "methods" not in record:
         raise ValueError(

@@ -32,7 +32,7 @@ def variance_reduction(
     curves: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Curves of single learners of a bagging regressor with one feature, their mean, and the true function.
+    """Draw curves of the learners of a bagging regressor with one feature, their mean and the true function.
 
     The errors of the learners differ in sign, so that their mean has a smaller error. The legend gives the
     mean squared errors along the axis.
@@ -78,7 +78,7 @@ def variance_reduction(
 
 
 def _learner_predictions(model: Any, X: np.ndarray) -> np.ndarray:
-    """Predictions of each learner, of shape (rows, learners)."""
+    """Return predictions of each learner, of shape (rows, learners)."""
     if hasattr(model, "votes"):
         return np.asarray(model.votes(X))
     if not hasattr(model, "estimators_"):
@@ -97,7 +97,7 @@ def bayes_overlap(
     names: tuple[str, str] = ("class 1", "class 2"),
     ax: Axes | None = None,
 ) -> Axes:
-    """Two densities and the area under their minimum: the Bayes error, which no classifier can avoid.
+    """Draw two densities and the area under their minimum: the Bayes error, which no classifier can avoid.
 
     Without priors, the area is the overlap of the densities, the sum of the error probabilities of both
     classes. With priors π₁, π₂ it is ∫ min(π₁ d₁, π₂ d₂), the Bayes error.
@@ -150,7 +150,7 @@ def bayes_overlap(
 def _weighted_densities(
     factors: tuple[float, float], densities: tuple[Density, Density], x: np.ndarray
 ) -> list[np.ndarray]:
-    """Each density times its factor."""
+    """Return each density times its factor."""
     return [
         factor * np.asarray(density(x), dtype=float)
         for factor, density in zip(factors, densities, strict=True)
@@ -158,7 +158,7 @@ def _weighted_densities(
 
 
 def _bayes_boundaries(x: np.ndarray, difference: np.ndarray) -> np.ndarray:
-    """Decision boundaries of the Bayes rule: where the difference changes its sign."""
+    """Return decision boundaries of the Bayes rule: where the difference changes its sign."""
     nonzero = np.flatnonzero(difference != 0)
     signs = np.sign(difference[nonzero])
     change = np.flatnonzero(signs[1:] != signs[:-1])
@@ -185,7 +185,7 @@ _STYLES = {
 
 
 def _all_losses() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """The losses in the order of the legend, scaled to be 1 at margin 0."""
+    """Return the losses in the order of the legend, scaled to be 1 at margin 0."""
     at_zero = np.zeros(1)
     margin_losses = dict(_COMPARED)
     for name, kind in MARGIN_LOSSES.items():
@@ -209,7 +209,7 @@ def losses(
     interval: tuple[float, float] = (-2.0, 2.0),
     ax: Axes | None = None,
 ) -> Axes:
-    """Losses as functions of the margin y f, each scaled to be 1 at margin 0.
+    """Draw losses as functions of the margin y f, each scaled to be 1 at margin 0.
 
     They differ for negative margins (misclassified rows): the exponential loss penalises large negative
     margins most, the convex losses are unbounded, and doom2 and savage are bounded.
@@ -248,7 +248,7 @@ def losses(
 
 
 def degrees(choice: Any, *, criterion: str | None = None, ax: Axes | None = None) -> Axes:
-    """Training error and estimated test error against the degree of a polynomial.
+    """Draw training error and estimated test error against the degree of a polynomial.
 
     The training error decreases with every degree. The error on other rows first decreases and then
     increases: underfitting on the left, overfitting on the right.

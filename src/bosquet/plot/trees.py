@@ -19,7 +19,7 @@ def tree(model: BaseTree, **options: Any) -> Axes:
 
 
 def pruning(model: BaseTree, ax: Axes | None = None) -> Axes:
-    """Error against the number of leaves, for a tree fitted with pruning="cv" or "validation"."""
+    """Draw the error against the number of leaves, for a tree fitted with pruning="cv" or "validation"."""
     if not hasattr(model, "pruning_table_"):
         raise ValueError(
             "the tree has no attribute pruning_table_; fit it with pruning='cv' or 'validation'"
@@ -28,6 +28,6 @@ def pruning(model: BaseTree, ax: Axes | None = None) -> Axes:
 
 
 def scree(model: BaseTree, ax: Axes | None = None) -> Axes:
-    """Deviance of the nested subtrees against their number of leaves."""
+    """Draw the deviance of the nested subtrees against their number of leaves."""
     path = getattr(model, "pruning_path_", None)
     return draw_scree(path if path is not None else weakest_link_path(model.tree_), ax=ax)

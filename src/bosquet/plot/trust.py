@@ -38,7 +38,7 @@ def reliability(
     sample_weight: ArrayLike | None = None,
     axes: Any = None,
 ) -> Any:
-    """Reliability diagram: observed frequency against predicted probability, with a histogram.
+    """Draw a reliability diagram: observed frequency against predicted probability, with a histogram.
 
     The legend gives the bias-corrected expected calibration error of each model, with its interval.
 
@@ -107,7 +107,7 @@ def intervals(
     max_display: int = 150,
     ax: Axes | None = None,
 ) -> Axes:
-    """Prediction intervals along the prediction, with the target of each row: blue inside, orange outside.
+    """Draw prediction intervals along the prediction, with the targets: blue inside, orange outside.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def coverage_by_group(
     max_display: int = 25,
     ax: Axes | None = None,
 ) -> Axes:
-    """Observed coverage in each group, with its confidence interval, and the nominal coverage.
+    """Draw the observed coverage in each group, with its confidence interval, and the nominal coverage.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def haar_features_chosen(
     model: HaarBoostClassifier, first: int = 6, image: ImageLike | None = None, axes: Any = None
 ) -> np.ndarray:
-    """The first features that a fitted HaarBoostClassifier selected, drawn on the mean image.
+    """Draw the first features that a fitted HaarBoostClassifier selected, on the mean image.
 
     Pixels in blue rectangles are added, those in orange ones subtracted. The label below each panel is
     the class that a feature value below the threshold votes for.
@@ -83,7 +83,7 @@ def draw_feature(ax: Axes, rectangles: np.ndarray, weights: np.ndarray, tilted: 
 
 
 def corners_of(rectangle: np.ndarray, tilted: bool) -> np.ndarray:
-    """The four corners (x, y) of an upright rectangle, or of one rotated by 45 degrees."""
+    """Return the four corners (x, y) of an upright rectangle, or of one rotated by 45 degrees."""
     x, y, w, h = (int(side) for side in rectangle)
     if tilted:
         return np.array([(x, y), (x + w, y + w), (x + w - h, y + w + h), (x - h, y + h)])
@@ -91,7 +91,7 @@ def corners_of(rectangle: np.ndarray, tilted: bool) -> np.ndarray:
 
 
 def detections(image: ImageLike, found: Any, truth: Any = None, ax: Any = None) -> Axes:
-    """An image with a solid frame around each detection, and a dashed one around each known object.
+    """Draw an image with a solid frame around each detection, and a dashed one around each known object.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _draw_frame(ax: Axes, box: np.ndarray, colour: str, style: str) -> None:
 
 
 def detection_roc(evaluation: Evaluation, ax: Axes | None = None) -> Axes:
-    """Detection rate against false positives: all operating points, and the ROC curve of the best ones.
+    """Draw the detection rate against false positives: all operating points, and the ROC curve of the best.
 
     Parameters
     ----------

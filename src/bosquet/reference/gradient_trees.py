@@ -278,7 +278,7 @@ class SplitSearch:
             best.missing_left = bool(2 * left[1] >= total[1])
         return best
 
-    def best(self, node: GradientNode, features: list[int]) -> BinSplit | None:
+    def find_best(self, node: GradientNode, features: list[int]) -> BinSplit | None:
         """Return the split with the highest priority; the first feature wins a tie."""
         splits = [split for f in features if (split := self.on_feature(f, node)) is not None]
         return max(splits, key=lambda split: self.priority(split, node), default=None)
@@ -359,7 +359,7 @@ def grow(
     def find_split(node: GradientNode) -> None:
         deep = options.max_depth > 0 and node.depth >= options.max_depth
         if not deep and len(node.rows) >= 2 * max(1, options.min_samples_leaf):
-            node.split = search.best(node, allowed_features(node, drawn, key, options))
+            node.split = search.find_best(node, allowed_features(node, drawn, key, options))
 
     def priority(node: GradientNode) -> tuple[int, float, int]:
         assert node.split is not None

@@ -284,7 +284,7 @@ def nominal_splits(problem: QuantisedProblem, x: Array) -> Iterator[tuple[Weight
         yield WeightedStump(0, math.nan, chosen, missing_left), left
 
 
-def best_of_classes(
+def find_best_by_class(
     X: Array, y: NDArray[np.int64], n_classes: int, w: Array, nominal: tuple[int, ...] = ()
 ) -> WeightedStump:
     """Return the stump with the smallest weighted 0-1 error for several classes, by trying every split.
@@ -312,7 +312,7 @@ def best_of_classes(
     return best
 
 
-def best_of_signs(
+def find_best_by_signs(
     X: Array, y: Array, w: Array, nominal: tuple[int, ...] = ()
 ) -> tuple[WeightedStump, Array]:
     """Return the stump with the smallest sum over the classes of weighted 0-1 errors, and its predictions.

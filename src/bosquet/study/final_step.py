@@ -128,16 +128,18 @@ class FinalStep:
         of_first_split = Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)
         if outcome.threshold is None:
             return of_first_split
-        unseen = stored_predictions(model, rows, metric)
+        out_of_sample = stored_predictions(model, rows, metric)
         seconds = THRESHOLD_FOLDS * TIME_MARGIN * outcome.one_fit_seconds
-        if unseen is None and seconds < self.clock.seconds_left(END_OF_DECIDING):
+        if out_of_sample is None and seconds < self.clock.seconds_left(END_OF_DECIDING):
             seed = seed_of(self.context.random_state, "threshold", "all")
             with warnings.catch_warnings(), suppress(Exception):  # falls back to the first split
                 warnings.simplefilter("ignore")
-                unseen = out_of_fold_predictions(candidate, rows, metric, seed)
-        if unseen is None:
+                out_of_sample = out_of_fold_predictions(candidate, rows, metric, seed)
+        if out_of_sample is None:
             return of_first_split
-        decision = choose_decision(unseen.predictions, unseen.y, metric, unseen.weight)
+        decision = choose_decision(
+            out_of_sample.predictions, out_of_sample.y, metric, out_of_sample.weight
+        )
         label = str(metric.classes[metric.positive])
         self.notes.append(
             f"The final model was fitted to {len(rows):,} rows and predicts {label!r} if its probability is"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._suggestions import with_article
 from bosquet.tables.errors import import_pandas
 from bosquet.tables.reading import read_table
 
@@ -35,8 +36,9 @@ def as_frame(X: Any) -> Any:
     array = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
     if array.ndim != 2:
         raise ValueError(
-            f"a {type(X).__name__} with {array.ndim} dimension(s) is not a table; pass a data frame, an Arrow"
-            " table, a dict of columns, a list of dicts, an array with two dimensions, or the path of a file"
+            f"{with_article(type(X).__name__)} with {array.ndim} dimension(s) is not a table; pass a"
+            " data frame, an Arrow table, a dict of columns, a list of dicts, an array with two dimensions,"
+            " or the path of a file"
         )
     return pandas.DataFrame(array, columns=[f"x{k}" for k in range(array.shape[1])])
 

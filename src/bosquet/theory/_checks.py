@@ -39,20 +39,9 @@ def has_classes(generator: Any) -> bool:
     return hasattr(generator, "probability")
 
 
-def check_estimator_object(estimator: Estimator, parameter: str = "estimator") -> None:
-    """Raise a TypeError unless `estimator` has fit, predict and get_params."""
-    if isinstance(estimator, type) or not all(
-        hasattr(estimator, method) for method in ("fit", "predict", "get_params")
-    ):
-        raise TypeError(
-            f"{parameter}={estimator!r} is not an estimator; pass an instance (not a class) with fit, predict"
-            " and get_params"
-        )
-
-
-def clone_with_seeds(estimator: Estimator, random: np.random.RandomState) -> Any:
-    """Return a clone in which every random_state that is None, also a nested one, is set from `random`."""
-    return seeded_clone(estimator, random, keep_set=True)
+def clone_with_seeds(estimator: Estimator, rng: np.random.RandomState) -> Any:
+    """Return a clone in which every random_state that is None, also a nested one, is set from `rng`."""
+    return seeded_clone(estimator, rng, keep_set=True)
 
 
 def independent_streams(random_state: RandomState, number: int) -> list[np.random.RandomState]:

@@ -23,10 +23,10 @@ class TrainingSets(Protocol):
 
     knows_noise: ClassVar[bool]
 
-    def truth(self, random: np.random.RandomState) -> Truth:
+    def truth(self, rng: np.random.RandomState) -> Truth:
         """Return the test rows and the distribution of y there, as far as it is known."""
 
-    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
+    def training_set(self, rng: np.random.RandomState) -> tuple[Any, np.ndarray]:
         """Draw X and y of a training set."""
 
 
@@ -49,11 +49,11 @@ class FromGenerator:
             int(n_test) if isinstance(n_test, int | np.integer) else 1000,
         )
 
-    def truth(self, random: np.random.RandomState) -> Truth:
-        return Truth.of(self.generator, self.generator.sample(self.n_test, random)[0])
+    def truth(self, rng: np.random.RandomState) -> Truth:
+        return Truth.of(self.generator, self.generator.sample(self.n_test, rng)[0])
 
-    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
-        return self.generator.sample(self.n_train, random)
+    def training_set(self, rng: np.random.RandomState) -> tuple[Any, np.ndarray]:
+        return self.generator.sample(self.n_train, rng)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class FromTable:
         loss: str,
         n_train: Any,
         n_test: Any,
-        random: np.random.RandomState,
+        rng: np.random.RandomState,
     ) -> FromTable:
         """Split a table into test rows and the pool from which training sets are drawn."""
         check_table(X, y, "target")
@@ -94,7 +94,7 @@ class FromTable:
                 f"n_test={n_test!r} of {n} rows leaves no rows for training or for testing; pass a value"
                 f" between 1 and {n - 1}, or a fraction"
             )
-        order = random.permutation(n)
+        order = rng.permutation(n)
         pool = np.sort(order[held_out:])
         rows = _row_count(0.5 if n_train is None else n_train, pool.size)
         if not 0 < rows <= pool.size:
@@ -105,7 +105,7 @@ class FromTable:
         as_classes = loss == "zero-one" or (loss == "auto" and is_classifier(estimator))
         return cls(X, target, np.sort(order[:held_out]), pool, rows, as_classes)
 
-    def truth(self, random: np.random.RandomState) -> Truth:
+    def truth(self, rng: np.random.RandomState) -> Truth:
         X, y = rows_of(self.X, self.test), self.y[self.test]
         X = X if hasattr(X, "shape") else np.asarray(X)
         if not self.as_classes:
@@ -114,8 +114,8 @@ class FromTable:
         one_hot = np.eye(classes.size)[class_codes(y, classes, "y")]
         return Truth(X, probability=one_hot, classes=classes)
 
-    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
-        rows = np.sort(random.choice(self.pool, size=self.n_train, replace=False))
+    def training_set(self, rng: np.random.RandomState) -> tuple[Any, np.ndarray]:
+        rows = np.sort(rng.choice(self.pool, size=self.n_train, replace=False))
         return rows_of(self.X, rows), self.y[rows]
 
 

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import boolean, check_value, choice, count_or_fraction, integer, number
+from bosquet._parameters import (
+    boolean,
+    check_estimator,
+    check_value,
+    choice,
+    count_or_fraction,
+    integer,
+    number,
+)
 from bosquet._sklearn import check_random_state, in_parallel
 from bosquet.theory._checks import (
     Truth,
-    check_estimator_object,
     class_codes,
     clone_with_seeds,
     independent_streams,
@@ -177,7 +184,7 @@ def bias_variance(
     Computation 4, 1992. Kohavi and Wolpert, "Bias plus variance decomposition for zero-one loss
     functions", ICML 1996. Domingos, "A unified bias-variance decomposition", ICML 2000.
     """
-    check_estimator_object(estimator)
+    check_estimator(estimator)
     for name, value, check in (
         ("loss", loss, choice("auto", "squared", "zero-one")),
         ("n_train", n_train, count_or_fraction(1, "rows", none=True)),
@@ -194,21 +201,21 @@ def bias_variance(
             f"staged=True needs an estimator with staged_predict, which {estimator!r} does not have;"
             " pass staged=False"
         )
-    random = check_random_state(random_state)
+    rng = check_random_state(random_state)
     if is_generator(data):
         if y is not None:
             raise ValueError("y is only allowed for a table, but data is a generator; leave y out")
         source: TrainingSets = FromGenerator.of(data, n_train, n_test)
     else:
-        source = FromTable.of(estimator, data, y, loss, n_train, n_test, random)
-    truth = source.truth(random)
+        source = FromTable.of(estimator, data, y, loss, n_train, n_test, rng)
+    truth = source.truth(rng)
     formulas = _make_decompositions(truth, loss, unbiased)
     models = in_parallel(
         _fit_to_draw,
-        [(estimator, source, stream) for stream in independent_streams(random, n_draws)],
+        [(estimator, source, stream) for stream in independent_streams(rng, n_draws)],
         n_jobs=n_jobs,
     )
-    bootstrap = _Bootstrap(truth.X.shape[0], n_draws, n_bootstrap, confidence, random)
+    bootstrap = _Bootstrap(truth.X.shape[0], n_draws, n_bootstrap, confidence, rng)
     stages = [
         [bootstrap.parts(formula, predictions) for formula in formulas]
         for predictions in _iterate_predictions(models, truth, staged)
@@ -243,9 +250,9 @@ def _make_decompositions(truth: Truth, loss: str, unbiased: bool) -> list[Any]:
     ]
 
 
-def _fit_to_draw(estimator: Estimator, source: TrainingSets, random: np.random.RandomState) -> Any:
-    X, y = source.training_set(random)
-    return clone_with_seeds(estimator, random).fit(X, y)
+def _fit_to_draw(estimator: Estimator, source: TrainingSets, rng: np.random.RandomState) -> Any:
+    X, y = source.training_set(rng)
+    return clone_with_seeds(estimator, rng).fit(X, y)
 
 
 def _iterate_predictions(models: list[Any], truth: Truth, staged: bool) -> Iterator[np.ndarray]:
@@ -277,10 +284,10 @@ class _Bootstrap:
     """Means of the parts over rows, with bootstrap intervals over models and rows."""
 
     def __init__(
-        self, n_rows: int, n_draws: int, n_bootstrap: int, confidence: float, random: Any
+        self, n_rows: int, n_draws: int, n_bootstrap: int, confidence: float, rng: Any
     ) -> None:
-        models = random.multinomial(n_draws, np.full(n_draws, 1 / n_draws), size=n_bootstrap)
-        rows = random.multinomial(n_rows, np.full(n_rows, 1 / n_rows), size=n_bootstrap)
+        models = rng.multinomial(n_draws, np.full(n_draws, 1 / n_draws), size=n_bootstrap)
+        rows = rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows), size=n_bootstrap)
         self.equal_weights = np.full((1, n_draws), 1 / n_draws)
         self.models, self.rows = models / n_draws, rows / n_rows
         self.levels = [(1 - confidence) / 2, (1 + confidence) / 2]

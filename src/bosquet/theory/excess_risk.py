@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import check_value, integer
+from bosquet._parameters import check_estimator, check_value, integer
 from bosquet._sklearn import check_random_state, in_parallel
 from bosquet.theory._checks import (
     Truth,
-    check_estimator_object,
     clone_with_seeds,
     independent_streams,
     is_generator,
@@ -178,12 +177,12 @@ def excess_risk(
     for size_name, size in sizes.items():
         check_value(size_name, size, integer(1))
     check_value("n_draws", n_draws, integer(2))
-    random = check_random_state(random_state)
-    truth = Truth.of(generator, generator.sample(n_test, random)[0])
-    large = generator.sample(n_large, random)
+    rng = check_random_state(random_state)
+    truth = Truth.of(generator, generator.sample(n_test, rng)[0])
+    large = generator.sample(n_large, rng)
     parts = []
     for (name, estimator), (_, optimised) in zip(named_estimators, final, strict=True):
-        best = clone_with_seeds(optimised, random).fit(*large)
+        best = clone_with_seeds(optimised, rng).fit(*large)
         calls = [
             (
                 estimator,
@@ -194,7 +193,7 @@ def excess_risk(
                 n_samples,
                 stream,
             )
-            for stream in independent_streams(random, n_draws)
+            for stream in independent_streams(rng, n_draws)
         ]
         measured = np.array(in_parallel(_measure_draw, calls, n_jobs=n_jobs))
         parts.append(_risk_parts(name, float(truth.excess(best.predict(truth.X)).mean()), measured))
@@ -213,7 +212,7 @@ def _named_estimators(
     if not named_estimators:
         raise ValueError(f"{parameter} is empty; pass at least one estimator")
     for _, estimator in named_estimators:
-        check_estimator_object(estimator, parameter)
+        check_estimator(estimator, parameter)
     return named_estimators
 
 
@@ -224,16 +223,16 @@ def _measure_draw(
     generator: Generator,
     truth: Truth,
     n_samples: int,
-    random: np.random.RandomState,
+    rng: np.random.RandomState,
 ) -> tuple[float, float, float, float]:
     """Return the excess risks of the fitted and of the fully optimised rule, and the training errors of the
     fitted and of the best rule minus the Bayes risk."""
-    X, y = generator.sample(n_samples, random)
-    fitted = clone_with_seeds(estimator, random).fit(X, y)
+    X, y = generator.sample(n_samples, rng)
+    fitted = clone_with_seeds(estimator, rng).fit(X, y)
     excess = float(truth.excess(fitted.predict(truth.X)).mean())
     excess_optimised = excess
     if optimised is not None:
-        final = clone_with_seeds(optimised, random).fit(X, y)
+        final = clone_with_seeds(optimised, rng).fit(X, y)
         excess_optimised = float(truth.excess(final.predict(truth.X)).mean())
     losses = [_mean_loss(model.predict(X), y, truth) for model in (fitted, best)]
     # Training errors include the Bayes risk; excess risks do not.

@@ -154,15 +154,15 @@ def simple_rules(
         check_value("n_samples", n, integer(1))
     check_value("n_test", n_test, integer(1))
     check_value("n_draws", n_draws, integer(1))
-    random = check_random_state(random_state)
-    truth = Truth.of(generator, generator.sample(n_test, random)[0])
+    rng = check_random_state(random_state)
+    truth = Truth.of(generator, generator.sample(n_test, rng)[0])
     p = truth.probability
     assert p is not None
     bayes = float(truth.bayes.mean())
     errors = np.empty((2, len(sizes), n_draws))
     for size, n in enumerate(sizes):
         for draw in range(n_draws):
-            X, y = generator.sample(n, random)
+            X, y = generator.sample(n, rng)
             for rule, k in enumerate((1, log_neighbours(n))):
                 predicted = KNeighborsClassifier(min(k, n)).fit(X, y).predict(truth.X)
                 errors[rule, size, draw] = bayes + truth.excess(predicted).mean()

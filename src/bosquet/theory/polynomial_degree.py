@@ -131,16 +131,16 @@ def polynomial_degree(
         raise ValueError(
             f"max_degree={max_degree} is too large for {n} rows; pass a value <= n_samples - 2 = {n - 2}"
         )
-    random = check_random_state(random_state)
+    rng = check_random_state(random_state)
     basis = _legendre_basis(points, max_degree)
     degrees = np.arange(max_degree + 1)
     training = np.array([np.mean(_residuals(basis[:, : d + 1], values) ** 2) for d in degrees])
     scores = _information_criteria(training, degrees, n)
-    scores["cv"] = _mean_error(basis, values, _fold_splits(n, cv or min(10, n), random))
-    held_out = random.permutation(n)[: max(1, min(n - 1, round(validation_size * n)))]
+    scores["cv"] = _mean_error(basis, values, _fold_splits(n, cv or min(10, n), rng))
+    held_out = rng.permutation(n)[: max(1, min(n - 1, round(validation_size * n)))]
     training_rows = np.setdiff1d(np.arange(n), held_out)
     scores["validation"] = _mean_error(basis, values, [(training_rows, held_out)])
-    scores["bootstrap"] = _mean_error(basis, values, _bootstrap_splits(n, n_bootstrap, random))
+    scores["bootstrap"] = _mean_error(basis, values, _bootstrap_splits(n, n_bootstrap, rng))
     best = {name: int(degrees[np.argmin(scores[name])]) for name in CRITERIA}
     chosen = best[criterion]
     fitted = np.polynomial.Polynomial.fit(points, values, chosen).convert().coef
@@ -209,17 +209,17 @@ def _mean_error(basis: np.ndarray, values: np.ndarray, splits: Splits) -> np.nda
     return np.array(errors)
 
 
-def _fold_splits(n: int, folds: int, random: np.random.RandomState) -> Splits:
+def _fold_splits(n: int, folds: int, rng: np.random.RandomState) -> Splits:
     """Return training and test rows of the folds of a cross-validation."""
-    tests = np.array_split(random.permutation(n), folds)
+    tests = np.array_split(rng.permutation(n), folds)
     return [(np.setdiff1d(np.arange(n), test), test) for test in tests]
 
 
-def _bootstrap_splits(n: int, number: int, random: np.random.RandomState) -> Splits:
+def _bootstrap_splits(n: int, number: int, rng: np.random.RandomState) -> Splits:
     """Return bootstrap samples with their out-of-bag rows; samples without such rows are drawn again."""
     splits: Splits = []
     while len(splits) < number:
-        bag = random.randint(n, size=n)
+        bag = rng.randint(n, size=n)
         out_of_bag = np.setdiff1d(np.arange(n), bag)
         if out_of_bag.size:
             splits.append((bag, out_of_bag))

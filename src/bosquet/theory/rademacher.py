@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._parameters import check_value, integer, number
+from bosquet._parameters import check_estimator, check_value, integer, number
 from bosquet._sklearn import check_random_state
-from bosquet.theory._checks import check_estimator_object, clone_with_seeds
+from bosquet.theory._checks import clone_with_seeds
 from bosquet.theory._stumps import Stumps
 from bosquet.theory._tables import result_text, table
 
@@ -131,7 +131,7 @@ def rademacher(
     Mohri, Rostamizadeh and Talwalkar, *Foundations of Machine Learning*, 2018, chapter 3.
     """
     check_value("n_draws", n_draws, integer(2))
-    random = check_random_state(random_state)
+    rng = check_random_state(random_state)
     if isinstance(hypotheses, str):
         if hypotheses != "stumps":
             raise ValueError(
@@ -142,15 +142,15 @@ def rademacher(
         n_rows = stumps.order.shape[1]
         massart = math.sqrt(2 * math.log(stumps.n_rules) / n_rows)
         return _mean_over_signs(
-            lambda s: stumps.best(s)[0], n_rows, massart, True, True, n_draws, random
+            lambda s: stumps.best(s)[0], n_rows, massart, True, True, n_draws, rng
         )
     if hasattr(hypotheses, "fit"):
-        check_estimator_object(hypotheses, "hypotheses")
+        check_estimator(hypotheses, "hypotheses")
         if X is None:
             raise ValueError("X is missing; an estimator needs the rows to be fitted to")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        agreement = _estimator_agreement(hypotheses, X, random)
-        return _mean_over_signs(agreement, n_rows, None, False, True, n_draws, random)
+        agreement = _estimator_agreement(hypotheses, X, rng)
+        return _mean_over_signs(agreement, n_rows, None, False, True, n_draws, rng)
     predictions = np.asarray(hypotheses, dtype=float)
     if predictions.ndim != 2 or predictions.size == 0 or not np.isfinite(predictions).all():
         raise ValueError(
@@ -162,7 +162,7 @@ def rademacher(
     massart = norm * math.sqrt(2 * math.log(rules)) / n_rows
     signs = bool((np.abs(predictions) == 1).all())
     return _mean_over_signs(
-        lambda s: float((s @ predictions).max()), n_rows, massart, True, signs, n_draws, random
+        lambda s: float((s @ predictions).max()), n_rows, massart, True, signs, n_draws, rng
     )
 
 
@@ -173,14 +173,14 @@ def _mean_over_signs(
     exact: bool,
     signs: bool,
     n_draws: int,
-    random: np.random.RandomState,
+    rng: np.random.RandomState,
 ) -> Rademacher:
     """Average the supremum of Σ σ_i h(x_i) / m over all sign vectors σ, or over random ones."""
     if n_rows <= MAX_ROWS_FOR_ALL_SIGNS:
         numbers = np.arange(2**n_rows)[:, None]
         sigma = 1.0 - 2.0 * ((numbers >> np.arange(n_rows)) & 1)
     else:
-        sigma = random.choice([-1.0, 1.0], size=(n_draws, n_rows))
+        sigma = rng.choice([-1.0, 1.0], size=(n_draws, n_rows))
     agreement = np.array([supremum(signs_drawn) for signs_drawn in sigma]) / n_rows
     standard_error = 0.0
     if n_rows > MAX_ROWS_FOR_ALL_SIGNS:
@@ -191,7 +191,7 @@ def _mean_over_signs(
 
 
 def _estimator_agreement(
-    learner: Estimator, X: TableLike, random: np.random.RandomState
+    learner: Estimator, X: TableLike, rng: np.random.RandomState
 ) -> Callable[[np.ndarray], float]:
     """Return the function that fits an estimator to signs and returns its agreement Σ σ_i h(x_i)."""
 
@@ -199,7 +199,7 @@ def _estimator_agreement(
         if (signs == signs[0]).all():
             # Many classifiers reject a single class; the constant rule agrees with all signs.
             return float(signs.size)
-        fitted = clone_with_seeds(learner, random).fit(X, signs.astype(int))
+        fitted = clone_with_seeds(learner, rng).fit(X, signs.astype(int))
         return float(signs @ np.where(np.asarray(fitted.predict(X)) > 0, 1.0, -1.0))
 
     return agreement

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from bosquet._parameters import Check, boolean, check_value, integer, number
+from bosquet._parameters import boolean, check_value, integer, number
 from bosquet.theory._tables import result_text, table
 
 
@@ -61,10 +61,7 @@ def within_floats(function: Function) -> Function:
     return cast(Function, checked)
 
 
-def _open_interval() -> Check:
-    """Return the check of a number in (0, 1)."""
-    is_valid, _ = number(0, 1, open_low=True)
-    return (lambda value: is_valid(value) and value < 1), "a number in (0, 1)"
+_PROBABILITY = number(0, 1, open_low=True, open_high=True)
 
 
 @within_floats
@@ -375,7 +372,7 @@ def no_free_lunch(
     """
     check_value("n_samples", n_samples, integer(1))
     check_value("domain_size", domain_size, integer(1, none=True))
-    check_value("threshold", threshold, _open_interval())
+    check_value("threshold", threshold, _PROBABILITY)
     points = 2 * n_samples if domain_size is None else domain_size
     bound = max(0.0, (1 - n_samples / points) / 2)
     return NoFreeLunch(
@@ -391,4 +388,4 @@ def no_free_lunch(
 def _check_probabilities(**numbers: float) -> None:
     """Raise a ValueError unless all numbers are in (0, 1)."""
     for name, value in numbers.items():
-        check_value(name, value, _open_interval())
+        check_value(name, value, _PROBABILITY)

@@ -138,7 +138,7 @@ def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
     """
     least = "an integer >= 3, for which the bound is proved; use 3 for smaller values"
     for name, value in (("n_estimators", n_estimators), ("vc_dim", vc_dim)):
-        check_value(name, value, (integer(3)[0], least))
+        check_value(name, value, integer(3)._replace(accepted=least))
     return Bound(
         vote_vc_bound(n_estimators, vc_dim),
         "Upper bound on the VC dimension of votes",

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linprog
 
-from bosquet._parameters import check_value, integer, number
+from bosquet._parameters import check_estimator, check_value, integer, number
 from bosquet._sklearn import check_random_state, has_fit_parameter
 from bosquet.theory._checks import (
-    check_estimator_object,
     check_table,
     class_codes,
     clone_with_seeds,
@@ -205,9 +204,9 @@ def weak_learnability(
         ("max_rounds", max_rounds, integer(1)),
     ):
         check_value(name, value, check)
-    random = check_random_state(random_state)
+    rng = check_random_state(random_state)
     if is_generator(data):
-        data, y = data.sample(n_samples, random)
+        data, y = data.sample(n_samples, rng)
     check_table(data, y, "target")
     signs, classes = signs_of(y)
     exact = isinstance(learner, str) and learner == "stumps"
@@ -215,7 +214,7 @@ def weak_learnability(
         oracle = _stump_oracle(data, signs)
         vc_dim = int(vc_dim_of_stumps(np.shape(data)[1])) if vc_dim is None else vc_dim
     else:
-        oracle = _estimator_oracle(learner, data, np.asarray(y), classes, random)
+        oracle = _estimator_oracle(learner, data, np.asarray(y), classes, rng)
     low, high, weights, rounds = _column_generation(oracle, signs, tolerance, max_rounds, exact)
     edge = max(low, 0.0) / 2
     lost_edge = (1 - keep) * edge
@@ -252,14 +251,14 @@ def _estimator_oracle(
     X: TableLike,
     y: np.ndarray,
     classes: np.ndarray,
-    random: np.random.RandomState,
+    rng: np.random.RandomState,
 ) -> Oracle:
     """Return the function that fits a classifier to given weights and returns its predictions."""
     if isinstance(learner, str):
         raise ValueError(
             f"learner={learner!r} is not valid: learner must be 'stumps' or a classifier"
         )
-    check_estimator_object(learner, "learner")
+    check_estimator(learner, "learner")
     if not has_fit_parameter(learner, "sample_weight"):
         raise ValueError(
             f"{type(learner).__name__}.fit does not accept sample_weight, which is needed for weighted rows;"
@@ -273,7 +272,7 @@ def _estimator_oracle(
             # Some learners fail if all rows of a class have weight 0. The weights have the mean 1, not the
             # sum 1, which would make the penalty of regularised learners m times as strong.
             sample_weight = (1 - UNIFORM_SHARE) * weights * weights.size + UNIFORM_SHARE
-            fitted = clone_with_seeds(learner, random).fit(X, y, sample_weight=sample_weight)
+            fitted = clone_with_seeds(learner, rng).fit(X, y, sample_weight=sample_weight)
             codes = class_codes(fitted.predict(X), classes, "its prediction")
         except Exception as error:
             name = type(learner).__name__

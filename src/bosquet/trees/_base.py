@@ -195,7 +195,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if self.tree_.surrogates.n_splits:
-            return leaves_by_surrogates(self.tree_, columns, self._encoder.categories)
+            return leaves_by_surrogates(self.tree_, columns, self._encoder.n_levels)
         return self._ensemble.apply(columns, effective_threads(None))[:, 0]
 
     def _predict_values(self, X: TableLike) -> np.ndarray:
@@ -294,4 +294,4 @@ class TreeGrower:
     def leaves(self, tree: TreeArrays, rows: np.ndarray) -> np.ndarray:
         """Return the leaf of each of the given rows."""
         columns = take_rows(self.columns, rows)
-        return leaves_by_surrogates(tree, columns, self.encoder.categories)
+        return leaves_by_surrogates(tree, columns, self.encoder.n_levels)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bosquet._sklearn import check_random_state
+from bosquet._folds import fold_numbers
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.choosing import PathErrors, choose_by_folds, errors_along_path
 from bosquet.trees.pruning import PruningPath, prune_to, weakest_link_path
@@ -26,7 +26,7 @@ def choose_by_cross_validation(
     The candidate penalties are those of the full tree; their errors are estimated with trees that are grown
     without one fold each.
     """
-    folds = _fold_numbers(estimator, grower.target)
+    folds = _folds_of_rows(estimator, grower.target)
     tree, path, loss = _grow_full_tree(estimator, grower, weight)
     row_weight = weight if weight.size else np.ones(grower.target.n_rows)
     errors = []
@@ -48,7 +48,7 @@ def choose_by_validation(estimator: BaseTree, grower: TreeGrower, weight: np.nda
     """Return the tree grown on the training rows, pruned by its errors on the validation set."""
     n_rows = grower.target.n_rows
     n_folds = max(2, round(1 / estimator.validation_fraction))
-    is_validation = _fold_numbers(estimator, grower.target, n_folds) == 0
+    is_validation = _folds_of_rows(estimator, grower.target, n_folds) == 0
     row_weight = weight if weight.size else np.ones(n_rows)
     tree, path, loss = _grow_full_tree(estimator, grower, np.where(is_validation, 0.0, row_weight))
     held_out = np.flatnonzero(is_validation & (row_weight > 0))
@@ -138,7 +138,7 @@ def _prune_by_errors(
     return prune_to(tree, table.chosen_gamma, path)
 
 
-def _fold_numbers(
+def _folds_of_rows(
     estimator: BaseTree, target: TreeTarget, n_folds: int | None = None
 ) -> np.ndarray:
     """Return the fold of each row; with classes, the folds are stratified."""
@@ -153,13 +153,8 @@ def _fold_numbers(
         raise ValueError(
             f"cv={n_folds} exceeds the number of rows ({target.n_rows}); pass a value <= {target.n_rows}"
         )
-    random = check_random_state(estimator.random_state)
-    order = random.permutation(target.n_rows)
-    if target.is_classes:
-        order = order[np.argsort(target.values[order], kind="stable")]
-    folds = np.empty(target.n_rows, dtype=np.int64)
-    folds[order] = np.arange(target.n_rows) % n_folds
-    return folds
+    classes = target.values if target.is_classes else None
+    return fold_numbers(target.n_rows, n_folds, estimator.random_state, classes)
 
 
 def _folds_of_splitter(splitter: Splitter, n_rows: int, *, validation: bool) -> np.ndarray:

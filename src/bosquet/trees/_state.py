@@ -158,7 +158,7 @@ def _splits_from(
     )
     codes = {}
     for index, categories in enumerate(read_list(state, "left_categories", total)):
-        left_codes = _codes_from(categories, encoder.categories[features[index]])
+        left_codes = _codes_from(categories, encoder.n_levels[features[index]])
         if left_codes is not None:
             codes[index] = left_codes
         elif np.isnan(threshold[index]):

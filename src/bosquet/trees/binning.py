@@ -46,11 +46,11 @@ def bin_table(
     return matrix.finish()
 
 
-def empty_matrix(bins: _core.Bins, n_rows: int, memory: BinMemory) -> _core.GrowingMatrix:
+def empty_matrix(bins: _core.Bins, n_rows: int, memory: BinMemory) -> _core.BinnedMatrixBuilder:
     """Return a matrix to which the rows are appended, in memory or in a temporary file."""
     tiles, copies = _core.binned_bytes(bins, n_rows)
     folder = "" if tiles <= memory.limit else memory.folder
-    return _core.GrowingMatrix(bins, n_rows, tiles + copies <= memory.limit, folder)
+    return _core.BinnedMatrixBuilder(bins, n_rows, tiles + copies <= memory.limit, folder)
 
 
 def code_bins(
@@ -62,7 +62,7 @@ def code_bins(
         return _core.code_bins(columns, bins, isa, threads)
     memory = columns.memory
     folder = "" if _core.coded_bytes(bins, columns.n_rows) <= memory.limit else memory.folder
-    table = _core.GrowingCodes(bins, columns.n_rows, folder)
+    table = _core.CodedTableBuilder(bins, columns.n_rows, folder)
     for batch in columns:
         table.append(batch, isa, threads)
     return table.finish()

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from bosquet._types import MonotoneConstraint
     from bosquet.data import Columns
 
+# Distance between the keys of two trees. It is large, so that consecutive seeds share no tree, and odd, so
+# that the keys run through all 2^64 values before one is repeated.
+_KEY_STEP = 0x9E3779B97F4A7C15
+
 
 @dataclass
 class TreeTarget:
@@ -77,9 +81,9 @@ def code_table(
     """Return the table as integer codes: one code per distinct value (exact) or per bin."""
     if exact:
         assert not isinstance(columns, BatchedColumns)
-        return _core.code_values(columns, encoder.categories, threads)
+        return _core.code_values(columns, encoder.n_levels, threads)
     bins = learn_bins(
-        columns, encoder.categories, weight, max_bins=max_bins, seed=seed, threads=threads
+        columns, encoder.n_levels, weight, max_bins=max_bins, seed=seed, threads=threads
     )
     return code_bins(columns, bins, threads)
 
@@ -88,7 +92,7 @@ def directions_of(constraint: MonotoneConstraint, encoder: TableEncoder) -> list
     """Return -1, 0 or +1 for each feature, or an empty list; raise a ValueError for a category."""
     directions = monotone_directions(constraint, encoder.n_features, encoder.feature_names)
     for feature, direction in enumerate(directions):
-        if direction and encoder.categories[feature]:
+        if direction and encoder.n_levels[feature]:
             raise ValueError(
                 f"monotonic_cst constrains {column_label(feature, encoder.feature_names)}, which is"
                 " categorical and has no order; set its direction to 0"
@@ -166,6 +170,11 @@ def cart_fit(
     return _core.CartFit(table, target.values, target.outputs, weight, options, threads, counts)
 
 
+def tree_key(seed: int, number: int) -> int:
+    """Return the key of the random draws of a tree of an ensemble."""
+    return (seed + (number + 1) * _KEY_STEP) % 2**64
+
+
 def empty_ensemble(encoder: TableEncoder, target: TreeTarget) -> _core.Ensemble:
     """Return an ensemble of the core for this target, without trees."""
     outputs = target.stored_outputs
@@ -173,7 +182,7 @@ def empty_ensemble(encoder: TableEncoder, target: TreeTarget) -> _core.Ensemble:
         encoder.n_features,
         outputs,
         [0.0] * outputs,
-        encoder.categories,
+        encoder.n_levels,
         vector_leaves=outputs > 1,
     )
 

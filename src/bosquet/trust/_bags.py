@@ -32,7 +32,7 @@ def out_of_bag_mask(model: Estimator, n_rows: int) -> np.ndarray:
 
 
 def member_predictions(model: Any, X: TableLike, classes: np.ndarray | None) -> np.ndarray:
-    """Predictions of each member: numbers (members, rows), or probabilities (members, rows, classes)."""
+    """Return the members' predictions: numbers (members, rows), or probabilities (members, rows, classes)."""
     if hasattr(model, "votes"):
         votes = np.asarray(model.votes(X))
         if classes is not None and votes.ndim == 2:  # hard votes are labels
@@ -55,7 +55,7 @@ def member_predictions(model: Any, X: TableLike, classes: np.ndarray | None) -> 
 
 
 def _member_probabilities(member: Any, X: TableLike, classes: np.ndarray) -> np.ndarray:
-    """Probabilities of a scikit-learn member, in the order of the ensemble's classes.
+    """Return probabilities of a scikit-learn member, in the order of the ensemble's classes.
 
     Members of forests are fitted to class numbers instead of labels.
     """

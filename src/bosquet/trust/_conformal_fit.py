@@ -215,7 +215,7 @@ class ConformalFitting(BaseEstimator):
             self._calibration = PlusSets(held_out, *scores, groups)
 
     def _split_rows(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of the training rows and of the calibration rows."""
+        """Return indices of the training rows and of the calibration rows."""
         all_rows = np.arange(y.size)
         if self.prefit:
             return all_rows[:0], all_rows
@@ -234,9 +234,9 @@ class ConformalFitting(BaseEstimator):
             # Too few rows to have each class in both parts: split without stratification.
             if counts.min() < 2 or min(number, y.size - number) < counts.size:
                 labels = None
-        random = check_random_state(self._seed)
+        rng = check_random_state(self._seed)
         training, calibration = train_test_split(
-            all_rows, test_size=number, stratify=labels, random_state=random
+            all_rows, test_size=number, stratify=labels, random_state=rng
         )
         return np.sort(training), np.sort(calibration)
 
@@ -251,7 +251,7 @@ class ConformalFitting(BaseEstimator):
         return true_class, numbers, self.classes_, bool(self.per_class)
 
     def _uniform_draws(self, n_rows: int, stream: int) -> np.ndarray | None:
-        """One uniform random number per row for `randomize`, or None if it does not apply."""
+        """Return one uniform random number per row for `randomize`, or None if it does not apply."""
         if not self.randomize or self.sets != "adaptive":
             return None
         return np.random.default_rng([self._seed, stream]).random(n_rows)

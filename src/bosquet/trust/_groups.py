@@ -13,8 +13,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+# Limits the memory of the methods that compare every new row with every calibration row.
+_MAX_NUMBERS_IN_MEMORY = 1 << 22
+
+
+def chunks_of_rows(rows: np.ndarray, numbers_per_row: int) -> Iterator[np.ndarray]:
+    """Yield the rows in chunks that limit the memory, if each takes `numbers_per_row` numbers."""
+    step = max(1, _MAX_NUMBERS_IN_MEMORY // numbers_per_row)
+    for begin in range(0, rows.size, step):
+        yield rows[begin : begin + step]
+
+
 def check_groups(groups: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """Groups as an array of shape (rows,) without missing values."""
+    """Return groups as an array of shape (rows,) without missing values."""
     values = np.asarray(groups)
     if values.shape != (n_rows,):
         raise ValueError(

@@ -38,20 +38,20 @@ class FoldModels:
         self.n_rows, self.rows = fold.size, np.arange(fold.size)
 
     def predict_all(self, X: TableLike) -> np.ndarray:
-        """Predictions of every model, (models, rows) or (models, rows, classes)."""
+        """Return predictions of every model, (models, rows) or (models, rows, classes)."""
         return np.stack([_predict_outputs(model, X, self.classes) for model in self.models])
 
     def leave_out(
         self, predictions: np.ndarray, rows: Any, score: Score | None = None
     ) -> np.ndarray:
-        """Predictions, or their scores, of the models fitted without each of the calibration `rows`.
+        """Return predictions, or their scores, of the models fitted without each of the calibration `rows`.
 
         `predictions` come from `predict_all`.
         """
         return (predictions if score is None else score(predictions))[self.fold[rows]]
 
     def predict_calibration_rows(self, X: TableLike) -> np.ndarray:
-        """Prediction for each calibration row by the model that was fitted without it."""
+        """Return the prediction for each calibration row by the model that was fitted without it."""
         result: Any = None
         for i, model in enumerate(self.models):
             rows = np.flatnonzero(self.fold == i)
@@ -62,7 +62,7 @@ class FoldModels:
         return result
 
     def predict_mean(self, X: TableLike) -> np.ndarray:
-        """Mean prediction of all models."""
+        """Return the mean prediction of all models."""
         return self.predict_all(X).mean(axis=0)
 
 
@@ -132,7 +132,7 @@ class OutOfBagModels:
 
 
 def _equal_weights(left_out: np.ndarray) -> np.ndarray:
-    """Equal weights, of sum 1, for the members that left out each row."""
+    """Return equal weights, of sum 1, for the members that left out each row."""
     return (left_out / left_out.sum(axis=0)).T
 
 
@@ -166,7 +166,7 @@ def fit_by_folds(
 
 
 def _folds(owner: Any, X: TableLike, y: np.ndarray, classes: np.ndarray | None) -> list[np.ndarray]:
-    """The test rows of each fold."""
+    """Return the test rows of each fold."""
     from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
     if not isinstance(owner.cv, int | np.integer):

@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet.trust._groups import Groups
+from bosquet.trust._groups import Groups, chunks_of_rows
 from bosquet.trust._ranks import check_enough, conformal_quantile, upper_rank
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-
-# Limits the memory of the methods that compare every new row with every calibration row.
-_MAX_NUMBERS_IN_MEMORY = 1 << 22
 
 
 class SplitIntervals:
@@ -57,10 +53,7 @@ class PlusIntervals:
             residual = self.residual[calibration_rows][:, None]
             check_enough(residual.size, coverage, where)
             rank = upper_rank(residual.size, coverage)
-            group_rows = all_rows[rows]
-            step = max(1, _MAX_NUMBERS_IN_MEMORY // residual.size)
-            for begin in range(0, group_rows.size, step):
-                chunk = group_rows[begin : begin + step]
+            for chunk in chunks_of_rows(all_rows[rows], residual.size):
                 centre = self.held_out.leave_out(predictions[:, chunk], calibration_rows)
                 low, high = residual.size - rank, rank - 1
                 bounds[chunk, 0] = np.partition(centre - residual, low, axis=0)[low]

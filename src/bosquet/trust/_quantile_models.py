@@ -31,7 +31,7 @@ class QuantileModel:
         self.models, self.levels, self.kind = models, levels, kind
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """Quantiles, (rows, levels)."""
+        """Return quantiles, (rows, levels)."""
         if self.kind == "forest":
             return np.asarray(self.models[0].predict_quantiles(X, self.levels))
         if self.kind == "columns":
@@ -39,7 +39,7 @@ class QuantileModel:
         return np.column_stack([model.predict(X) for model in self.models])
 
     def predict_centre(self, X: TableLike) -> np.ndarray:
-        """The median, or the midpoint of the outer levels if 0.5 is not one of the levels."""
+        """Return the median, or the midpoint of the outer levels if 0.5 is not one of the levels."""
         predictions = self.predict(X)
         column = np.flatnonzero(self.levels == 0.5)
         if column.size:
@@ -48,7 +48,7 @@ class QuantileModel:
 
 
 def check_levels(quantiles: ArrayLike, name: str = "quantiles") -> np.ndarray:
-    """Quantile levels as an array of at least two ascending numbers in (0, 1)."""
+    """Return quantile levels as an array of at least two ascending numbers in (0, 1)."""
     levels = np.asarray(quantiles, dtype=float)
     if levels.ndim != 1 or levels.size < 2 or not (np.diff(levels) > 0).all():
         raise ValueError(

@@ -13,7 +13,7 @@ _ROUNDING = 1e-9
 
 
 def check_coverage(coverage: Any) -> float:
-    """Coverage as a float in (0, 1)."""
+    """Return coverage as a float in (0, 1)."""
     if type(coverage) is float and 0 < coverage < 1:
         return coverage
     if not isinstance(coverage, Real) or isinstance(coverage, bool) or not 0 < float(coverage) < 1:
@@ -24,7 +24,7 @@ def check_coverage(coverage: Any) -> float:
 
 
 def rows_needed(coverage: float) -> int:
-    """Minimum number of calibration rows n that can guarantee a coverage c: (n + 1)c ≤ n.
+    """Return the minimum number of calibration rows n that can guarantee a coverage c: (n + 1)c ≤ n.
 
     >>> rows_needed(0.9), rows_needed(0.95), rows_needed(0.5)
     (9, 19, 1)
@@ -33,7 +33,7 @@ def rows_needed(coverage: float) -> int:
 
 
 def upper_rank(n: int, coverage: float) -> int:
-    """Rank ⌈(n + 1)c⌉: a new row's score is at most the score of this rank with probability ≥ c."""
+    """Return ⌈(n + 1)c⌉: a new row's score is at most the score of this rank with probability ≥ c."""
     return math.ceil((n + 1) * coverage - _ROUNDING)
 
 

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet.trust._groups import Groups
+from bosquet.trust._groups import Groups, chunks_of_rows
 from bosquet.trust._ranks import check_enough, conformal_quantile, upper_rank
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# Limits the memory of the methods that compare every new row with every calibration row.
-_MAX_NUMBERS_IN_MEMORY = 1 << 22
-
-
 def class_scores(probabilities: np.ndarray, kind: str, uniform: np.ndarray | None) -> np.ndarray:
-    """Nonconformity score of each class, of shape (..., rows, classes) like the probabilities.
+    """Return the nonconformity score of each class, of shape (..., rows, classes) like the probabilities.
 
     "score": 1 - p. "adaptive": the sum of the probabilities of all more probable classes, plus the
     class's own probability times `uniform`, a random number in [0, 1) per row (None: times 1).
@@ -39,7 +35,7 @@ def class_scores(probabilities: np.ndarray, kind: str, uniform: np.ndarray | Non
 
 
 def _binary_scores(probabilities: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-    """Adaptive scores of two classes, which need no sorting."""
+    """Return adaptive scores of two classes, which need no sorting."""
     own_share = probabilities if uniform is None else probabilities * uniform[:, None]
     first, second = probabilities[..., 0], probabilities[..., 1]
     first_leads = first >= second
@@ -113,10 +109,7 @@ class PlusSets(_SetCalibration):
         for rows, classes, calibration_rows, where in self.partition(groups, n_rows):
             check_enough(calibration_rows.size, coverage, where)
             rank = upper_rank(calibration_rows.size, coverage)
-            group_rows = all_rows[rows]
-            step = max(1, _MAX_NUMBERS_IN_MEMORY // (calibration_rows.size * n_classes))
-            for begin in range(0, group_rows.size, step):
-                chunk = group_rows[begin : begin + step]
+            for chunk in chunks_of_rows(all_rows[rows], calibration_rows.size * n_classes):
                 u = None if uniform is None else uniform[chunk]
                 scores = self.held_out.leave_out(
                     probabilities[:, chunk],

@@ -22,7 +22,7 @@ def check_model(model: Estimator, prefit: bool) -> None:
 
 
 def check_table(X: TableLike, n_target: int) -> Any:
-    """X in a form that allows row indexing, after a check that it has as many rows as y."""
+    """Return x in a form that allows row indexing, after a check that it has as many rows as y."""
     from sklearn.utils import indexable
 
     rows = number_of_rows(X)
@@ -48,7 +48,7 @@ def fit_clone(
     rows: np.ndarray | None = None,
     **parameters: Any,
 ) -> Any:
-    """A clone of the model with these parameters, fitted to the given rows (default: all)."""
+    """Return a clone of the model with these parameters, fitted to the given rows (default: all)."""
     learner = clone(model)
     if parameters:
         learner.set_params(**parameters)
@@ -74,7 +74,10 @@ def copy_input_tags(tags: Tags, model: Estimator) -> None:
 
 
 def check_single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarray:
-    """Predictions of one number per row as floats; raises ValueError for several outputs, NaN or infinity."""
+    """Return predictions of one number per row as floats.
+
+    Raises ValueError for several outputs, NaN or infinity.
+    """
     predictions = np.asarray(predictions, dtype=float)
     if predictions.ndim == ndim + 1 and predictions.shape[-1] == 1:
         predictions = predictions[..., 0]
@@ -99,7 +102,10 @@ def check_single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarr
 
 
 def probabilities_by_class(model: Any, X: TableLike, classes: np.ndarray) -> np.ndarray:
-    """The model's probabilities in the order of `classes`; 0 for classes absent from its training set."""
+    """Return the model's probabilities in the order of `classes`.
+
+    The probability is 0 for classes absent from its training set.
+    """
     probabilities = np.asarray(model.predict_proba(X))
     if np.array_equal(model.classes_, classes):
         return probabilities

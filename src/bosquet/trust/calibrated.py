@@ -372,7 +372,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
 
 # ------------------------------------------------------------------------------------------ scores
 def score_rows(model: Classifier, X: TableLike, classes: np.ndarray) -> np.ndarray:
-    """Probabilities (rows, classes), or decision values: (rows, 1) for two classes, else (rows, classes)."""
+    """Return probabilities (rows, classes), or decision values, (rows, 1) for two classes."""
     if hasattr(model, "predict_proba"):
         return probabilities_by_class(model, X, classes)
     if not hasattr(model, "decision_function"):
@@ -385,7 +385,7 @@ def score_rows(model: Classifier, X: TableLike, classes: np.ndarray) -> np.ndarr
 
 
 def log_odds(scores: np.ndarray, floor: float | None) -> np.ndarray:
-    """Log-odds of shape (rows, 1) for two classes, (rows, classes) for more."""
+    """Return log-odds of shape (rows, 1) for two classes, (rows, classes) for more."""
     if floor is None:
         return scores
     columns = scores[:, 1:] if scores.shape[1] == 2 else scores
@@ -393,7 +393,7 @@ def log_odds(scores: np.ndarray, floor: float | None) -> np.ndarray:
 
 
 def _probability_floor(probabilities: np.ndarray) -> float:
-    """Half of the smallest non-zero distance of a probability from 0 or 1."""
+    """Return half of the smallest non-zero distance of a probability from 0 or 1."""
     distance = np.minimum(probabilities, 1 - probabilities)
     distance = distance[distance > 0]
     if not distance.size:

@@ -223,7 +223,7 @@ CALIBRATORS: dict[str, Any] = {
 
 
 def platt_targets(outcome: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Platt's targets: (N₊ + 1)/(N₊ + 2) for outcome 1, 1/(N₋ + 2) for outcome 0."""
+    """Return Platt's targets: (N₊ + 1)/(N₊ + 2) for outcome 1, 1/(N₋ + 2) for outcome 0."""
     n_positive = float(weight @ outcome)
     n_negative = float(weight.sum()) - n_positive
     return np.where(outcome > 0.5, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
@@ -232,7 +232,7 @@ def platt_targets(outcome: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def logistic_fit(
     terms: np.ndarray, target: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Slopes and intercept of maximum likelihood, by Newton's method with step halving.
+    """Return slopes and intercept of maximum likelihood, by Newton's method with step halving.
 
     `target` is one probability per row. Collinear terms share the slope, because each step is the
     minimum-norm solution. Terms are centred, so that a constant term gets slope 0.

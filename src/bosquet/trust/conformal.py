@@ -310,7 +310,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
     def _predict_outputs(self, X: TableLike) -> np.ndarray:
-        """The predictions that the calibration needs for the rows of X."""
+        """Return the predictions that the calibration needs for the rows of X."""
         if isinstance(self._calibration, PlusIntervals | PlusSets):
             return self._calibration.held_out.predict_all(X)
         if isinstance(self._calibration, QuantileIntervals):

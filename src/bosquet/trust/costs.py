@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_costs(costs: ArrayLike, n_classes: int) -> np.ndarray:
-    """Costs as a square matrix: rows are true classes, columns are predicted classes."""
+    """Return costs as a square matrix: rows are true classes, columns are predicted classes."""
     matrix = np.asarray(costs, dtype=float)
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(
@@ -30,7 +30,7 @@ def check_costs(costs: ArrayLike, n_classes: int) -> np.ndarray:
 
 
 def cost_threshold(costs: ArrayLike) -> float:
-    r"""Probability of the second class above which predicting it has the lower expected cost.
+    r"""Return the probability of the second class above which predicting it has the lower expected cost.
 
     With C[j, k] the cost of predicting class k for a row of class j, predicting class 1 costs less if
 
@@ -69,6 +69,6 @@ def cost_threshold(costs: ArrayLike) -> float:
 
 
 def least_costly(probabilities: np.ndarray, costs: ArrayLike) -> np.ndarray:
-    """Index of the class with the lowest expected cost; of equal classes, the first."""
+    """Return the index of the class with the lowest expected cost; of equal classes, the first."""
     expected = weighted_sum(check_costs(costs, probabilities.shape[1]), probabilities.T[:, :, None])
     return expected.argmin(axis=1)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_probabilities(probabilities: ArrayLike) -> np.ndarray:
-    """Probabilities as an array (rows,) or (rows, classes) of numbers in [0, 1]."""
+    """Return probabilities as an array (rows,) or (rows, classes) of numbers in [0, 1]."""
     array = np.asarray(probabilities, dtype=float)
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(
@@ -33,7 +33,7 @@ def check_probabilities(probabilities: ArrayLike) -> np.ndarray:
 
 
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """One weight per row (default: 1)."""
+    """Return one weight per row (default: 1)."""
     weight = check_sample_weight(sample_weight, n_rows)
     return weight if weight.size else np.ones(n_rows)
 
@@ -41,7 +41,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
 def class_indicators(
     y: ArrayLike, probabilities: np.ndarray, classes: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Outcomes (1 if the row is of the class) and predicted probabilities, both (rows, events).
+    """Return outcomes (1 if the row is of the class) and predicted probabilities, both (rows, events).
 
     With two classes, the only event is the second class. With more, each class is an event.
     """
@@ -65,7 +65,7 @@ def class_indicators(
 def binary_event(
     y: ArrayLike, probabilities: ArrayLike, classes: ArrayLike | None, of: object
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Outcome (0 or 1) of each row, and its predicted probability.
+    """Return the outcome (0 or 1) of each row, and its predicted probability.
 
     With more than two classes, the event is that the row is of class `of`, or, if `of` is None, that the
     most probable class is correct.

@@ -57,7 +57,7 @@ class ReliabilityCurve(TabularResult):
     _max_lines = 20  # a table of more bins is hard to read
 
     def columns(self) -> dict[str, Any]:
-        """Columns of the table: number of rows, mean score, observed frequency and its interval per bin."""
+        """Return the columns: number of rows, mean score, observed frequency and its interval per bin."""
         names = ("count", "score", "observed", "low", "high")
         return {name: getattr(self, name) for name in names}
 
@@ -132,7 +132,7 @@ def reliability_curve(
     classes: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ReliabilityCurve:
-    """Observed frequency of an event against its predicted probability, in bins.
+    """Compute the observed frequency of an event against its predicted probability, in bins.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def brier_decomposition(
 def _brier_terms(
     outcome: np.ndarray, score: np.ndarray, weight: np.ndarray, n_bins: int, strategy: str
 ) -> np.ndarray:
-    """The terms of one event, in the order of the fields of `BrierDecomposition`."""
+    """Return the terms of one event, in the order of the fields of `BrierDecomposition`."""
     edges = bin_edges(score, weight, n_bins, strategy)
     bins = _bin_of(score, edges)
     total = np.bincount(bins, weight, edges.size - 1)
@@ -271,7 +271,7 @@ def calibration_error(
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = 0,
 ) -> CalibrationError:
-    r"""Expected calibration error, :math:`\sum_k w_k |\bar p_k - \bar y_k|`, with a confidence interval.
+    r"""Compute the calibration error, :math:`\sum_k w_k |\bar p_k - \bar y_k|`, with a confidence interval.
 
     The error of a finite sample is biased upwards: even with calibrated scores, the observed frequencies
     differ from the mean scores by chance. The bootstrap estimates this bias, which is then subtracted.
@@ -315,7 +315,10 @@ def calibration_error(
     difference = weight * (score - outcome)
 
     def gaps(counts: np.ndarray | None) -> np.ndarray:
-        """Weighted mean difference per bin; `counts` is how often a bootstrap sample holds each row."""
+        """Return the weighted mean difference per bin.
+
+        `counts` is how often a bootstrap sample holds each row.
+        """
         total = np.bincount(
             bins, difference if counts is None else difference * counts, edges.size - 1
         )
@@ -323,9 +326,9 @@ def calibration_error(
         return total / max(total_weight, np.finfo(float).tiny)
 
     observed, n = gaps(None), outcome.size
-    random = np.random.default_rng(seed_from(random_state))
+    rng = np.random.default_rng(seed_from(random_state))
     resampled = np.array(
-        [gaps(np.bincount(random.integers(n, size=n), minlength=n)) for _ in range(n_bootstrap)]
+        [gaps(np.bincount(rng.integers(n, size=n), minlength=n)) for _ in range(n_bootstrap)]
     )
     value, tail = float(np.abs(observed).sum()), (1 - confidence) / 2
     # The square of an observed gap exceeds that of the true gap by its variance, on average.
@@ -341,7 +344,7 @@ def calibration_error(
 
 # ------------------------------------------------------------------------------------------ bins
 def bin_edges(score: np.ndarray, weight: np.ndarray, n_bins: int, strategy: str) -> np.ndarray:
-    """Bin edges from 0 to 1; "quantile" makes at most `n_bins` bins, fewer if scores repeat."""
+    """Return bin edges from 0 to 1; "quantile" makes at most `n_bins` bins, fewer if scores repeat."""
     check_value("n_bins", n_bins, integer(1))
     check_value("strategy", strategy, choice("quantile", "uniform"))
     if strategy == "uniform":
@@ -364,7 +367,10 @@ def _bin_of(score: np.ndarray, edges: np.ndarray) -> np.ndarray:
 def wilson_interval(
     share: np.ndarray, rows: np.ndarray, confidence: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's confidence interval for a frequency `share` observed in `rows` rows; it is within [0, 1]."""
+    """Return Wilson's confidence interval for a frequency `share` observed in `rows` rows.
+
+    The interval is within [0, 1].
+    """
     z2 = norm.ppf((1 + confidence) / 2) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = (share + z2 / (2 * rows)) / (1 + z2 / rows)

@@ -35,7 +35,7 @@ class Annotations:
         return len(self.images)
 
     def crops(self, window: tuple[int, int], margin: float = 0.0) -> np.ndarray:
-        """All objects, cropped by `crop_samples` and resized to the window: (n_objects, height, width).
+        """Return all objects, cropped by `crop_samples` and resized: (n_objects, height, width).
 
         Images that cannot be read are skipped with a warning that lists them.
         """

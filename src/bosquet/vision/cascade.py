@@ -71,7 +71,7 @@ class WeakTree:
 
     @classmethod
     def stump(cls, feature: int, threshold: float, left: float, right: float) -> WeakTree:
-        """A tree with one split: `left` if the feature value is less than the threshold, else `right`."""
+        """Return a tree with one split: `left` if the feature value is below the threshold, else `right`."""
         return cls(
             np.array([feature]),
             np.array([threshold]),
@@ -193,7 +193,7 @@ class Cascade:
 
     @classmethod
     def empty(cls, window: tuple[int, int]) -> Cascade:
-        """A cascade without stages, which accepts every window that is not flat."""
+        """Return a cascade without stages, which accepts every window that is not flat."""
         return cls(window, np.zeros((0, 3, 4)), np.zeros((0, 3)), np.zeros(0), ())
 
     @cached_property
@@ -220,7 +220,7 @@ class Cascade:
         return sum(len(stage.trees) for stage in self.stages)
 
     def with_stage(self, stage: Stage, features: HaarFeatures) -> Cascade:
-        """A copy of this cascade with one more stage.
+        """Return a copy of this cascade with one more stage.
 
         Only the features that the stage uses are added; features that the cascade already has are
         shared.
@@ -272,7 +272,7 @@ class Cascade:
         )
 
     def first(self, stages: int) -> Cascade:
-        """A cascade of the first `stages` stages."""
+        """Return a cascade of the first `stages` stages."""
         return Cascade(
             self.window, self.rectangles, self.weights, self.tilted, self.stages[:stages]
         )
@@ -345,7 +345,7 @@ class Cascade:
     def evaluate(
         self, images: Sequence[ImageLike], boxes: Sequence[ArrayLike], **settings: Any
     ) -> Evaluation:
-        """Detection rate and false positives on images with known objects.
+        """Return the detection rate and false positives on images with known objects.
 
         See :func:`bosquet.vision.evaluation.evaluate` for the parameters.
         """
@@ -412,7 +412,7 @@ class Cascade:
 def rectangles_outside(
     rectangles: np.ndarray, weights: np.ndarray, tilted: np.ndarray, window: tuple[int, int]
 ) -> np.ndarray:
-    """Indices of the features with a rectangle outside the window.
+    """Return indices of the features with a rectangle outside the window.
 
     An unused second or third rectangle, with weight 0 and all zeros, is not checked.
     """
@@ -428,7 +428,7 @@ def rectangles_outside(
 
 
 def _feature_keys(rectangles: np.ndarray, weights: np.ndarray, tilted: np.ndarray) -> list[bytes]:
-    """A key per feature; two features are equal if their keys are equal."""
+    """Return a key per feature; two features are equal if their keys are equal."""
     return [
         r.tobytes() + w.tobytes() + bool(t).to_bytes(1, "little")
         for r, w, t in zip(rectangles, weights, tilted, strict=True)

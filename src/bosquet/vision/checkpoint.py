@@ -52,7 +52,7 @@ class TrainedStage:
 
 
 def fingerprint(parameters: Mapping[str, Any], images: Sequence[np.ndarray]) -> dict[str, str]:
-    """The parameters and a hash of the images, which must match those of a checkpoint to resume it."""
+    """Return the parameters and a hash of the images, which must match those of a checkpoint to resume it."""
     digest = hashlib.sha256()
     for image in images:
         digest.update(repr(image.shape).encode())
@@ -83,7 +83,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, current: Mapping[str, str]
 ) -> tuple[Cascade, list[TrainedStage]] | None:
-    """The cascade and stages of a checkpoint, or None if the file does not exist.
+    """Return the cascade and stages of a checkpoint, or None if the file does not exist.
 
     Raises
     ------

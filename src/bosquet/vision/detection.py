@@ -64,7 +64,7 @@ class Detections:
 
 
 def native_detector(cascade: Cascade) -> _core.Detector:
-    """The cascade as an object of the C++ core."""
+    """Return the cascade as an object of the C++ core."""
     trees = [tree for stage in cascade.stages for tree in stage.trees]
 
     def joined(name: str, kind: Any) -> np.ndarray:
@@ -104,7 +104,7 @@ def scan_options(
     n_jobs: int | None,
     isa: str = "auto",
 ) -> dict[str, Any]:
-    """Checked options of a multi-scale search, as the C++ core expects them."""
+    """Return checked options of a multi-scale search, as the C++ core expects them."""
     check_value("scale_factor", scale_factor, number(1, open_low=True))
     smallest, largest = _check_size("min_size", min_size), _check_size("max_size", max_size)
     return {
@@ -155,6 +155,6 @@ def group_detections(windows: Detections, min_neighbors: int) -> Detections:
 def count_passed_stages(
     cascade: Cascade, images: ArrayLike, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Number of stages that each image of the window's size passes (-1 if flat), and its last sum."""
+    """Return the number of stages that each window-sized image passes (-1 if flat), and its last sum."""
     images = as_stack(images, cascade.window)
     return cascade._native.depths(images, effective_threads(n_jobs))

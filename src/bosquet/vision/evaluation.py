@@ -47,7 +47,7 @@ class Evaluation:
     n_objects: int
 
     def roc(self) -> np.ndarray:
-        """The ROC curve: the non-dominated points (false positives, detection rate), by false positives."""
+        """Return the ROC curve: non-dominated points (false positives, detection rate) by false positives."""
         order = np.lexsort((-self.table["detection_rate"], self.table["false_positives"]))
         best, points = -1.0, []
         for row in self.table[order]:
@@ -70,7 +70,7 @@ class Evaluation:
 
 
 def overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Intersection over union of all pairs of boxes."""
+    """Return the intersection over union of all pairs of boxes."""
     a, b = np.asarray(boxes, float)[:, None], np.asarray(others, float)[None]
     low = np.maximum(a[..., :2], b[..., :2])
     high = np.minimum(a[..., :2] + a[..., 2:], b[..., :2] + b[..., 2:])
@@ -79,7 +79,7 @@ def overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def count_matches(detections: Detections, truth: np.ndarray, overlap: float) -> int:
-    """Number of objects that are detected.
+    """Return the number of objects that are detected.
 
     Detections are matched in descending order of their number of windows, each to at most one object.
     """
@@ -96,7 +96,7 @@ def count_matches(detections: Detections, truth: np.ndarray, overlap: float) -> 
 
 
 def _detections_at(windows: Detections, stages: int, min_neighbors: int) -> Detections:
-    """The detections that the windows give with other numbers of stages and neighbors."""
+    """Return the detections that the windows give with other numbers of stages and neighbors."""
     passed = windows.depth >= stages
     passing = Detections(
         windows.boxes[passed],
@@ -120,7 +120,7 @@ def evaluate(
     max_size: tuple[int, int] | None = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
-    """Detection rate and false positives at many operating points.
+    """Return the detection rate and false positives at many operating points.
 
     Two settings of a trained cascade trade detections for false positives. Fewer stages give more
     detections and more false positives; a larger `min_neighbors` gives fewer of both. Each combination

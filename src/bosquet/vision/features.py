@@ -98,7 +98,7 @@ class HaarFeatures:
         return len(self.rectangles)
 
     def __getitem__(self, which: ArrayLike | slice) -> HaarFeatures:
-        """The features selected by a slice, a mask or a list of indices."""
+        """Return the features selected by a slice, a mask or a list of indices."""
         which = np.atleast_1d(which) if not isinstance(which, slice) else which
         return replace(
             self,
@@ -110,7 +110,7 @@ class HaarFeatures:
 
 
 def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> HaarFeatures:
-    """All Haar features of a window, in the order of ``opencv_traincascade``.
+    """Return all Haar features of a window, in the order of ``opencv_traincascade``.
 
     Each pattern is placed at every position and in every size that fits. "basic": edges of two halves,
     lines of three thirds and a checkerboard of four quarters. "core": also lines with a wide middle, and a
@@ -153,7 +153,7 @@ def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> Ha
 
 
 def check_window(window: Sequence[int]) -> tuple[int, int]:
-    """Width and height as integers; raises ValueError for anything else."""
+    """Return the width and height as integers; raises ValueError for anything else."""
     sides = np.asarray(window)
     if sides.shape != (2,) or sides.dtype.kind not in "iu" or not (sides >= 3).all():
         raise ValueError(

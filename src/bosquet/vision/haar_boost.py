@@ -132,8 +132,8 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
 
     >>> import numpy as np
     >>> from bosquet.vision import HaarBoostClassifier
-    >>> random = np.random.default_rng(0)
-    >>> X = random.integers(60, 200, size=(400, 12, 12), dtype=np.uint8)
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(60, 200, size=(400, 12, 12), dtype=np.uint8)
     >>> y = np.arange(400) % 2
     >>> X[y == 0, 2:10, 5:7] //= 2
     >>> X[y == 1, 5:7, 2:10] //= 2

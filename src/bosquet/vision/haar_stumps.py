@@ -81,9 +81,14 @@ class HaarLearner:
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> HaarStump:
-        """The best stump under these weights; `target` is ignored, the constructor was given the classes."""
+        """Return the best stump under these weights.
+
+        `target` is ignored, the constructor was given the classes.
+        """
         trimmed = weight if self.trim == 1 else _trimmed_weights(weight, self.trim)
-        feature, threshold, left, right, *_ = self.search.best(trimmed, CRITERIA[self.output_kind])
+        feature, threshold, left, right, *_ = self.search.find_best(
+            trimmed, CRITERIA[self.output_kind]
+        )
         return HaarStump(feature, threshold, left, right)
 
     def predict_training_rows(self, hypothesis: HaarStump) -> np.ndarray:
@@ -91,7 +96,7 @@ class HaarLearner:
         return to_outputs(np.where(below, hypothesis.left, hypothesis.right), self.output_kind)
 
     def predict(self, hypothesis: HaarStump, X: Any) -> np.ndarray:
-        """Outputs of the stump for other windows."""
+        """Return outputs of the stump for other windows."""
         feature = self.features[hypothesis.feature]
         values = values_of_grey_images(X, feature, self.normalise, self.threads)[0]
         below = values < np.float32(hypothesis.threshold)
@@ -151,12 +156,14 @@ class HaarVote:
         return np.array(added).reshape(-1, 2) * np.array(self.scales)[:, None]
 
     def to_fitted_vote(self) -> FittedVote:
-        """The vote as arrays, for prediction."""
+        """Return the vote as arrays, for prediction."""
         return FittedVote(
             self.features[self.numbers], self.numbers, self.thresholds, self.leaves, self.normalise
         )
 
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def predict_raw(
+        self, X: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((len(X), 1))
         for added in self.to_fitted_vote().contributions(X, threads, first, last):

@@ -79,7 +79,7 @@ def _convert_to_luma(pixels: np.ndarray) -> np.ndarray:
 
 
 def luma(colours: np.ndarray) -> np.ndarray:
-    """Luma of colours: rounded as in OpenCV for integers, not rounded for floats."""
+    """Return the luma of colours: rounded as in OpenCV for integers, not rounded for floats."""
     if colours.dtype.kind == "f":
         return colours.astype(float) @ (LUMA / (1 << LUMA_BITS))
     return (colours.astype(np.int64) @ LUMA + (1 << LUMA_BITS - 1)) >> LUMA_BITS
@@ -153,7 +153,7 @@ def read_images(
 
 
 def _image_files(paths: str | os.PathLike[str] | Iterable[ImageLike]) -> Iterable[ImageLike]:
-    """The image files of a folder; any other argument unchanged."""
+    """Return the image files of a folder; any other argument unchanged."""
     if not isinstance(paths, str | os.PathLike):
         return paths
     folder = Path(paths)

@@ -25,7 +25,7 @@ BLOCK = 1024
 
 
 def integral_image(image: ArrayLike, kind: str = "plain") -> np.ndarray:
-    """Integral image (summed-area table) of grey levels.
+    """Compute the integral image (summed-area table) of grey levels.
 
         s[y, x] = Σ image[j, i]  over j < y, i < x
 
@@ -69,7 +69,7 @@ def integral_image(image: ArrayLike, kind: str = "plain") -> np.ndarray:
 def window_contrasts(
     images: np.ndarray, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Contrast normalisation of each window, and whether the window is flat, as in OpenCV's detector.
+    """Return contrast normalisation of each window, and whether the window is flat, as in OpenCV's detector.
 
     The factor is 1 / √(n Σ p² - (Σ p)²) in single precision, over the n pixels of the window without its
     border of one pixel. OpenCV multiplies feature values by it. A window is flat if its standard deviation
@@ -91,7 +91,7 @@ def window_contrasts(
 def feature_values(
     images: ArrayLike, features: HaarFeatures, *, normalise: bool = True, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Feature values of images of the window's size, of shape (n_features, n_images), float32.
+    """Return feature values of images of the window's size, of shape (n_features, n_images), float32.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def values_of_grey_images(
 
 
 def feature_arrays(features: HaarFeatures) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of the features, in the types that the C++ core expects."""
+    """Return the arrays of the features, in the types that the C++ core expects."""
     return (
         np.ascontiguousarray(features.rectangles, dtype=np.int32),
         np.ascontiguousarray(features.weights, dtype=np.float32),

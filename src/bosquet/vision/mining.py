@@ -44,7 +44,7 @@ def mine_negatives(
     cascade: Cascade,
     backgrounds: Sequence[np.ndarray],
     count: int,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     *,
     crops: np.ndarray | None = None,
     scale_factor: float = 1.2,
@@ -60,7 +60,7 @@ def mine_negatives(
         Images without an object, of any size. If one pass over them finds too few windows, they are
         scanned again mirrored, and with the grid of windows shifted by one pixel.
     count : int
-    random : Generator
+    rng : Generator
     crops : array of uint8, shape (n, height, width), optional
         Windows without an object; those that pass are used first.
     scale_factor : float, default=1.2
@@ -72,15 +72,15 @@ def mine_negatives(
     if crops is not None and len(crops):
         passing = crops[count_passed_stages(cascade, crops, n_jobs)[0] == len(cascade.stages)]
         n_scanned, n_passing = len(crops), len(passing)
-        mined.append(random.permutation(passing)[:count])
+        mined.append(rng.permutation(passing)[:count])
         count -= len(mined[0])
     if count > 0 and len(backgrounds):
         if cascade.stages:
             scanned = _scan_backgrounds(
-                cascade, backgrounds, count, random, scale_factor, n_jobs, progress
+                cascade, backgrounds, count, rng, scale_factor, n_jobs, progress
             )
         else:
-            scanned = _draw_random_windows(cascade, backgrounds, count, random, scale_factor)
+            scanned = _draw_random_windows(cascade, backgrounds, count, rng, scale_factor)
         mined.append(scanned.images)
         n_scanned, n_passing = n_scanned + scanned.n_scanned, n_passing + scanned.n_passing
     width, height = cascade.window
@@ -92,7 +92,7 @@ def _scan_backgrounds(
     cascade: Cascade,
     backgrounds: Sequence[np.ndarray],
     count: int,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     scale_factor: float,
     n_jobs: int | None,
     progress: Callable[[int], None] | None,
@@ -101,7 +101,7 @@ def _scan_backgrounds(
     options = scan_options(scale_factor, None, None, n_jobs)
     passing, n_scanned = [], 0
     views: list[tuple[np.ndarray, np.ndarray]] = []
-    for n_views, view in enumerate(_augmented_images(backgrounds, random), start=1):
+    for n_views, view in enumerate(_augmented_images(backgrounds, rng), start=1):
         sizes, hits, n_windows = cascade._native.scan(view, options)
         n_scanned += n_windows
         if len(hits):
@@ -117,7 +117,7 @@ def _scan_backgrounds(
     if not passing:
         return MinedNegatives(np.zeros((0, height, width), np.uint8), n_scanned, 0)
     hits = np.concatenate(passing)
-    drawn = hits[np.sort(random.permutation(len(hits))[:count])]
+    drawn = hits[np.sort(rng.permutation(len(hits))[:count])]
     out = np.empty((len(drawn), height, width), np.uint8)
     current, layer = (-1, -1), np.zeros((0, 0), np.uint8)
     for i, (view, size, x, y) in enumerate(drawn.tolist()):
@@ -129,12 +129,12 @@ def _scan_backgrounds(
 
 
 def _augmented_images(
-    backgrounds: Sequence[np.ndarray], random: np.random.Generator
+    backgrounds: Sequence[np.ndarray], rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
     """Yield all images in random order, then mirrored, then both again shifted by one pixel."""
     for shift in (0, 1):
         for mirror in (False, True):
-            for number in random.permutation(len(backgrounds)):
+            for number in rng.permutation(len(backgrounds)):
                 image = backgrounds[number][shift:, shift:]
                 if image.size:
                     yield np.ascontiguousarray(image[:, ::-1]) if mirror else image
@@ -144,22 +144,22 @@ def _draw_random_windows(
     cascade: Cascade,
     backgrounds: Sequence[np.ndarray],
     count: int,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     scale_factor: float,
 ) -> MinedNegatives:
-    """Windows at random positions and scales, for the first stage: every window that is not flat passes."""
+    """Return windows at random positions and scales, for the first stage: each that is not flat passes."""
     width, height = cascade.window
     large = [image for image in backgrounds if image.shape[0] >= height and image.shape[1] >= width]
     out: list[np.ndarray] = []
     n_scanned = 0
     while large and len(out) < count and n_scanned < 20 * count:
-        image = large[random.integers(len(large))]
+        image = large[rng.integers(len(large))]
         largest = min(image.shape[0] / height, image.shape[1] / width)
         steps = int(np.log(largest) / np.log(scale_factor)) + 1 if largest > 1 else 1
-        scale = min(scale_factor ** int(random.integers(steps)), largest)
+        scale = min(scale_factor ** int(rng.integers(steps)), largest)
         w, h = int(width * scale), int(height * scale)
-        x = int(random.integers(image.shape[1] - w + 1))
-        y = int(random.integers(image.shape[0] - h + 1))
+        x = int(rng.integers(image.shape[1] - w + 1))
+        y = int(rng.integers(image.shape[0] - h + 1))
         crop = resize(image[y : y + h, x : x + w], (width, height))
         n_scanned += 1
         if count_passed_stages(cascade, crop[None], 1)[0][0] >= 0:

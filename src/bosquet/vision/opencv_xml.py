@@ -41,7 +41,7 @@ def read_opencv(path: str | os.PathLike[str]) -> Cascade:
 
 
 def cascade_from_xml(data: bytes) -> Cascade:
-    """The cascade described by the content of an XML file."""
+    """Return the cascade described by the content of an XML file."""
     root = _parse(data)
     if root.tag != "opencv_storage" or len(root) == 0:
         raise CascadeFileError("the root must be an <opencv_storage> that contains a cascade")
@@ -336,5 +336,5 @@ def _xml_lines(cascade: Cascade) -> Iterator[str]:
 
 
 def _format_number(value: float) -> str:
-    """A single-precision number with enough digits to be read back exactly."""
+    """Return a single-precision number with enough digits to be read back exactly."""
     return f"{float(value):.8e}"

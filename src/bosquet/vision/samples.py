@@ -27,7 +27,7 @@ def make_samples(
     brightness: float = 0.2,
     random_state: int | None = 0,
 ) -> np.ndarray:
-    """Random variations of images (data augmentation); sample i is made from image i modulo n_images.
+    """Return random variations of images (data augmentation); sample i is made from image i modulo n_images.
 
     With angle a, shift t and image centre c, the pixel p of a sample is the pixel R(a)(p − c) + c + t of
     the image. Values between pixels are interpolated linearly; outside the image the nearest pixel is
@@ -73,19 +73,19 @@ def make_samples(
         raise ValueError("images is empty; pass at least one image")
     height, width = np.shape(images[0])[:2]
     stack = as_stack(images, (width, height))
-    random = np.random.default_rng(random_state)
+    rng = np.random.default_rng(random_state)
     centre = (np.array([height, width]) - 1) / 2
     out = np.empty((n_samples, height, width), np.uint8)
     for i in range(n_samples):
         image = stack[i % len(stack)]
-        if mirror and random.random() < 0.5:
+        if mirror and rng.random() < 0.5:
             image = image[:, ::-1]
-        angle = np.deg2rad(random.uniform(-rotation, rotation))
+        angle = np.deg2rad(rng.uniform(-rotation, rotation))
         rotate = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        translation = random.uniform(-shift, shift, 2) * (height, width)
+        translation = rng.uniform(-shift, shift, 2) * (height, width)
         offset = centre - rotate @ centre + translation
         pixels = affine_transform(image.astype(float), rotate, offset, order=1, mode="nearest")
-        contrast, light = random.uniform(-brightness, brightness, 2)
+        contrast, light = rng.uniform(-brightness, brightness, 2)
         out[i] = np.clip(np.rint(pixels * (1 + contrast) + 128 * light), 0, 255)
     return out
 

@@ -67,7 +67,7 @@ class GreyScale:
 def image_array(
     images: ArrayLike, window: tuple[int, int] | None = None, name: str = "X"
 ) -> np.ndarray:
-    """Images of equal size as an array (n, height, width), or (n, height, width, 3 or 4) for colours.
+    """Return images of equal size as an array (n, height, width), or (n, height, width, 3 or 4) for colours.
 
     Flat rows of pixels are reshaped to `window`. Raises ValueError for any other input.
     """

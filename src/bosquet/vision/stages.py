@@ -107,8 +107,8 @@ def boost_stage(
     --------
     >>> import numpy as np
     >>> from bosquet.vision import boost_stage, haar_features
-    >>> random = np.random.default_rng(0)
-    >>> images = random.integers(0, 256, size=(300, 8, 8), dtype=np.uint8)
+    >>> rng = np.random.default_rng(0)
+    >>> images = rng.integers(0, 256, size=(300, 8, 8), dtype=np.uint8)
     >>> labels = np.arange(300) < 100
     >>> images[labels, 2:4, 1:7] //= 3
     >>> stage, report = boost_stage(images, labels, haar_features((8, 8)))
@@ -193,7 +193,7 @@ class _StageBuilder:
             yield self.trees[-1]
 
     def threshold_for(self, hit_rate: float) -> float:
-        """Largest single-precision threshold that lets a fraction `hit_rate` of the positives pass."""
+        """Return the largest float32 threshold that lets a fraction `hit_rate` of the positives pass."""
         sums = np.sort(self.sums[self.positive])
         n_missed = sums.size - math.ceil(hit_rate * sums.size - 1e-9)
         smallest = sums[n_missed]
@@ -203,7 +203,7 @@ class _StageBuilder:
         )
 
     def count_passing(self, threshold: float) -> tuple[int, int]:
-        """Number of positives and negatives that pass."""
+        """Return the number of positives and negatives that pass."""
         passes = self.sums >= threshold - TOLERANCE
         return int((passes & self.positive).sum()), int((passes & ~self.positive).sum())
 

@@ -110,10 +110,10 @@ class CascadeTrainer(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from bosquet.vision import CascadeTrainer
-    >>> random = np.random.default_rng(0)
-    >>> objects = random.integers(0, 120, (200, 12, 12)).astype(np.uint8)
+    >>> rng = np.random.default_rng(0)
+    >>> objects = rng.integers(0, 120, (200, 12, 12)).astype(np.uint8)
     >>> objects[:, 3:9, 3:9] += 100
-    >>> scenes = random.integers(0, 220, (5, 60, 80)).astype(np.uint8)
+    >>> scenes = rng.integers(0, 220, (5, 60, 80)).astype(np.uint8)
     >>> trainer = CascadeTrainer(n_stages=12, n_negatives=200).fit(objects, scenes)
     >>> [stage.n_stumps for stage in trainer.stages_]
     [1, 1]
@@ -268,7 +268,7 @@ class _CascadeTraining:
         self._warn_of_missed_targets()
 
     def _result_parameters(self) -> dict[str, Any]:
-        """The parameters that a resumed training must share, because they change the stages."""
+        """Return the parameters that a resumed training must share, because they change the stages."""
         ignored = {"checkpoint", "n_jobs", "verbose", "memory", "window", "n_stages"}
         parameters = self.trainer.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name not in ignored}
@@ -277,9 +277,9 @@ class _CascadeTraining:
         """Train and add one stage; return False, with the reason in `message`, if training ends."""
         started = time.monotonic()
         # One seed per stage, so that a resumed training draws the same windows as an uninterrupted one.
-        random = np.random.default_rng([self.trainer.random_state, len(self.stages)])
+        rng = np.random.default_rng([self.trainer.random_state, len(self.stages)])
         objects = self.objects[self.cascade.passes(self.objects, self.trainer.n_jobs)]
-        mined = self._mine_negatives(random)
+        mined = self._mine_negatives(rng)
         if not self._can_continue(objects, mined, target):
             return False
         stage, report = boost_stage(
@@ -322,12 +322,12 @@ class _CascadeTraining:
         )
         return True
 
-    def _mine_negatives(self, random: np.random.Generator) -> MinedNegatives:
+    def _mine_negatives(self, rng: np.random.Generator) -> MinedNegatives:
         return mine_negatives(
             self.cascade,
             self.scenes,
             self.trainer.n_negatives,
-            random,
+            rng,
             crops=self.crops,
             scale_factor=self.trainer.scale_factor,
             n_jobs=self.trainer.n_jobs,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
 from bosquet.boosting.adaboost._learner_factory import encode_table, make_vote, make_weak_learner
-from bosquet.boosting.adaboost.stagewise import VARIANTS, Discrete, WorseThanChance, boost
+from bosquet.boosting.adaboost.stagewise import VARIANTS, DiscreteAdaBoost, WorseThanChance, boost
 
 TAME = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
@@ -67,7 +67,9 @@ def test_weights_are_exponentials_of_margins_and_misclassified_rows_have_half_of
         product *= found.normaliser
         after = share * np.exp(-y * f) / product
         np.testing.assert_allclose(after.sum(), 1, rtol=1e-8)
-        np.testing.assert_allclose(after, Discrete(y, weight).weights(f).distribution, rtol=1e-8)
+        np.testing.assert_allclose(
+            after, DiscreteAdaBoost(y, weight).weights(f).distribution, rtol=1e-8
+        )
         assert after[h * y < 0].sum() == pytest.approx(0.5, rel=1e-6)
 
 

@@ -72,7 +72,7 @@ def test_samme_of_native_stumps_agrees_with_the_reference():
     X, y = three_classes(2)
 
     def learn(X, y, w):
-        return stumps.best_of_classes(X, y, 3, w).predict
+        return stumps.find_best_by_class(X, y, 3, w).predict
 
     model = AdaBoostClassifier(n_estimators=ROUNDS).fit(X, y)
     theirs = reference.samme(X, y, 3, learn, ROUNDS)
@@ -90,7 +90,7 @@ def test_adaboost_mh_of_native_stumps_agrees_with_the_reference():
     X, y = three_classes(3)
 
     def learn(X, Y, w):
-        stump, signs = stumps.best_of_signs(X, Y.T, w.T)
+        stump, signs = stumps.find_best_by_signs(X, Y.T, w.T)
         return lambda X: np.where(stump.goes_left(X)[:, None], signs[0], signs[1])
 
     model = AdaBoostClassifier(n_estimators=ROUNDS, multiclass="mh").fit(X, y)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
-from bosquet.boosting.adaboost._foreign_learners import seeded_clone
+from bosquet.boosting.adaboost._estimator_learners import seeded_clone
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
     is_native,
@@ -85,7 +85,7 @@ def test_a_hypothesis_predicts_the_same_for_training_rows_and_equal_rows(
         vote.add(hypothesis, 2.0)
         columns = encoder.transform(X) if is_native(estimator) else X
         np.testing.assert_allclose(
-            vote.raw(columns, 1),
+            vote.predict_raw(columns, 1),
             2 * (predictions.T if output_kind == "labels" else predictions[:, None]),
             rtol=1e-6,
         )

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_fit import Array, assert_same_tree, fit_core, probe_rows
-from loss_cases import CURVED, accepted, cases, core_loss, parameters_of
+from core_fit import Array, assert_same_tree, fit_core, learn_test_bins, probe_rows
+from loss_cases import NEWTON_LOSSES, accepted, cases, core_loss, parameters_of
 from numpy.typing import NDArray
 
 from bosquet import _core
@@ -83,7 +83,7 @@ def assert_references(
     np.testing.assert_allclose(core.raw[0], raw, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize(("name", "parameter"), cases(CURVED, shares=[0.5]))
+@pytest.mark.parametrize(("name", "parameter"), cases(NEWTON_LOSSES, shares=[0.5]))
 @pytest.mark.parametrize("depth_wise", [False, True])
 def test_newton_steps_agree(name: str, parameter: float, depth_wise: bool) -> None:
     assert_references(name, parameter, tree={"depth_wise": depth_wise})
@@ -127,7 +127,7 @@ def test_regularised_fits_agree(seed: int) -> None:
 
 def test_validation_losses_agree_after_every_round() -> None:
     x, y, _ = sample("log_loss", 5)
-    bins = _core.learn_bins(x, CATEGORIES, np.zeros(0), 255, 200_000, 0, 1)
+    bins = learn_test_bins(x, CATEGORIES)
     train, rest = slice(0, 150), slice(150, None)
     loss = _core.Loss("log_loss", 1, 1, [])
     fit = _core.BoostingFit(

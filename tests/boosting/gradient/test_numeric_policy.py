@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_fit import ISAS, Array, fit_core
+from core_fit import Array, fit_core
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instruction_sets import ISAS
 from loss_cases import TRAITS, accepted, cases, parameters_of
 
 from bosquet.reference.gradient_trees import quantise, units_per_one
@@ -229,7 +230,7 @@ def test_every_loss_has_the_same_bits_however_it_is_run(
         y = np.clip(np.floor(y + outputs / 2), 0, outputs - 1)
     else:
         y = accepted(loss, y / 2)
-    options: dict[str, Any] = {"newton": TRAITS[loss]["curved"]}
+    options: dict[str, Any] = {"newton": TRAITS[loss]["uses_newton_steps"]}
     options |= {"parameters": parameters_of(loss, parameter)}
     options |= {"outputs": outputs, "weight": w, "categories": categories}
     runs = [(isa, threads) for isa in ISAS for threads in (1, 3)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core_fit import learn_test_bins
 
 from bosquet import _core
 from bosquet.losses import NativeLoss
@@ -51,7 +52,7 @@ def boosted(loss: NativeLoss, X: Any, target: Any, weight: Any, cuts: Any, **opt
     """Predictions and training losses of a few rounds on rows that are divided at `cuts`."""
     vector_leaves = options.pop("vector_leaves", False)
     bounds = list(zip((0, *cuts), (*cuts, len(X)), strict=True))
-    bins = _core.learn_bins(X, CATEGORIES, weight, 255, 200_000, 0, 1)
+    bins = learn_test_bins(X, CATEGORIES, weight)
     sums, results, errors = ThreadSums(len(bounds)), [None] * len(bounds), []
 
     def fit_part(number: int) -> None:
@@ -116,7 +117,7 @@ def test_every_loss_has_the_bits_of_one_part(data, name, weighted, cuts):
         [1.5] if name == "tweedie" else []))  # fmt: skip
     weight = data["weight"] if weighted else np.zeros(0)
     for step in ("newton", "exact"):
-        newton = step == "newton" and traits["curved"]
+        newton = step == "newton" and traits["uses_newton_steps"]
         whole, parts = (
             boosted(loss, data["X"], data["positive"], weight, at, newton=newton)
             for at in ((), CUTS[cuts])
@@ -168,7 +169,7 @@ def test_an_error_in_a_message_ends_the_round(data):
 
     loss = NativeLoss("squared_error")
     X, y = data["X"][:100], np.ascontiguousarray(data["positive"][:, :100])
-    bins = _core.learn_bins(X, CATEGORIES, np.zeros(0), 255, 200_000, 0, 1)
+    bins = learn_test_bins(X, CATEGORIES)
     matrix = _core.bin_table(X, bins, "auto", 1)
     part = _core.Part(fail, fail, 200, [(0, 100)])
     fit = _core.BoostingFit(
@@ -187,7 +188,7 @@ def test_an_error_in_a_message_ends_the_round(data):
 )
 def test_a_part_that_does_not_fit_its_rows_is_an_error(data, runs, message):
     X, y = data["X"][:100], np.ascontiguousarray(data["positive"][:, :100])
-    bins = _core.learn_bins(X, CATEGORIES, np.zeros(0), 255, 200_000, 0, 1)
+    bins = learn_test_bins(X, CATEGORIES)
     loss = NativeLoss("squared_error").core
     matrix = _core.bin_table(X, bins, "auto", 1)
 

@@ -15,7 +15,7 @@ from bosquet._fitted import (
     reads_fit_snapshot,
     set_feature_attributes,
 )
-from bosquet._parameters import Check, check_parameters, choice, integer
+from bosquet._parameters import Check, check_estimator, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
     ClassifierMixin,
@@ -32,7 +32,7 @@ from bosquet._targets import (
     unique_classes,
 )
 from bosquet._weights import check_sample_weight
-from bosquet.boosting._inputs import as_shaped, check_learner
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
     is_native,
@@ -78,13 +78,13 @@ class SignedRows:
     n_rows_passed: int
 
     def vc_dim(self, has_signs: bool) -> tuple[float | None, dict[str, str]]:
-        """The VC dimension of the weak learner for a certificate, or the reason why there is none."""
+        """Return the VC dimension of the weak learner for a certificate, or the reason why there is none."""
         if has_signs:
             return self.learner.vc_dim, {}
         return None, {"vc_dim": "bounds with it hold for learners that predict -1 or +1"}
 
     def to_all_rows(self, values: np.ndarray) -> np.ndarray:
-        """One value for each row of X, 0 for the dropped ones."""
+        """Return one value for each row of X, 0 for the dropped ones."""
         if self.weighted_rows is None:
             return values
         all_values = np.zeros(self.n_rows_passed)
@@ -131,7 +131,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         raise NotImplementedError
 
     def _encode_input(self, X: TableLike) -> tuple[TableEncoder, Any]:
-        """The fitted encoder of X, and X as a table for the learner."""
+        """Return the fitted encoder of X, and X as a table for the learner."""
         return encode_table(
             self.estimator,
             X,
@@ -144,7 +144,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
     ) -> SignedRows:
         """Check everything, and prepare rows of two classes, a learner and an empty vote."""
         check_parameters(self, self._checks)
-        check_learner(self.estimator)
+        check_estimator(self.estimator, none=True)
         encoder, table = self._encode_input(X)
         labels = labels_of(self, table, y)
         self.classes_ = _check_two_classes(labels, type(self).__name__)
@@ -195,7 +195,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
     # --------------------------------------------------------------- predicting
     def _encode_table(self, X: TableLike) -> Any:
         columns = self._encoder.transform(X, owner=type(self).__name__)
-        return columns if isinstance(self._vote, TreeVote) else as_shaped(X)
+        return columns if isinstance(self._vote, TreeVote) else as_indexable(X)
 
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
@@ -213,7 +213,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         """
         check_is_fitted(self, "_vote")
         return self._decoder.scores(
-            self._vote.raw(self._encode_table(X), effective_threads(self.n_jobs))
+            self._vote.predict_raw(self._encode_table(X), effective_threads(self.n_jobs))
         )
 
     @reads_fit_snapshot
@@ -247,7 +247,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         table, threads = self._encode_table(X), effective_threads(self.n_jobs)
         raw: Any = 0.0
         for t in range(self._vote.n_rounds):
-            raw = raw + self._vote.raw(table, threads, t, t + 1)
+            raw = raw + self._vote.predict_raw(table, threads, t, t + 1)
             yield self._decoder.scores(raw)
 
     @reads_fit_snapshot
@@ -308,11 +308,11 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         return table
 
     def _voted_classes(self) -> np.ndarray:
-        """The classes between which a single learner decides."""
+        """Return the classes between which a single learner decides."""
         return self.classes_
 
     def _vote_scales(self, learners_per_round: int) -> np.ndarray:
-        """The factor of each learner, if a round has `learners_per_round` of them."""
+        """Return the factor of each learner, if a round has `learners_per_round` of them."""
         return self.estimator_weights_
 
     @property
@@ -348,7 +348,7 @@ def labels_of(model: Any, table: Any, y: ArrayLike) -> np.ndarray:
 def drop_zero_weight_rows(
     estimator: Estimator, table: Any, target: np.ndarray, sample_weight: ArrayLike | None
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.
+    """Return table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.
 
     The last is None if no row was dropped.
     """

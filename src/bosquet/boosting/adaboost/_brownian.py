@@ -27,7 +27,7 @@ MAX_STEPS = 100_000
 
 
 def time_for(target_error: float) -> float:
-    """The time c = erfinv(1 - e)^2, for which the bound on the training error, 1 - erf(sqrt(c)), is e."""
+    """Return c = erfinv(1 - e)^2, for which the bound on the training error, 1 - erf(sqrt(c)), is e."""
     return float(erfcinv(target_error)) ** 2
 
 
@@ -37,14 +37,14 @@ def potential_of_rows(margins: np.ndarray, time_left: float, c: float) -> np.nda
 
 
 def potential(margins: np.ndarray, time_left: float, c: float, distribution: np.ndarray) -> float:
-    """The mean potential of the rows."""
+    """Return the mean potential of the rows."""
     return _weighted_mean(distribution, potential_of_rows(margins, time_left, c))
 
 
 def row_weights(
     margins: np.ndarray, time_left: float, c: float, distribution: np.ndarray
 ) -> np.ndarray:
-    """Weights of the rows for the next round, which sum to 1."""
+    """Return weights of the rows for the next round, which sum to 1."""
     squares = (margins + time_left) ** 2 / c
     # The smallest square is subtracted, so that the exponential does not underflow for all rows.
     weights = distribution * np.exp(squares.min() - squares)
@@ -83,7 +83,7 @@ class PotentialCurve:
         return self.start + (alpha * self.agreement - t) / self.sqrt_c
 
     def time_at(self, alpha: float, near: float, reach: float, accuracy: float = 1e-15) -> float:
-        """The t of this alpha, which lies within `reach` of `near`."""
+        """Return the t of this alpha, which lies within `reach` of `near`."""
         low, high, t = near - reach, near + reach, near
         for _ in range(200):
             z = self.scaled_margins(alpha, t)
@@ -113,7 +113,9 @@ class PotentialCurve:
     def point_with_edge(
         self, alpha: float, t: float, least_edge: float
     ) -> tuple[float, float] | None:
-        """The point at which the edge is `least_edge`, by Newton's method; None if it does not converge.
+        """Return the point at which the edge is `least_edge`, by Newton's method.
+
+        The result is None if the method does not converge.
 
         Each step solves the linearised equations of the potential and of the edge for (alpha, t).
         """
@@ -167,7 +169,7 @@ def _remaining_edge_and_time(
 def _end_within(
     curve: PotentialCurve, alpha: float, t: float, size: float, least_edge: float
 ) -> BrownianStep:
-    """The end of the round, which lies between alpha and alpha + size."""
+    """Return the end of the round, which lies between alpha and alpha + size."""
     point = curve.point_with_edge(alpha, t, least_edge)
     if point is not None and alpha <= point[0] <= alpha + size and point[1] < curve.time_left:
         end = curve.time_at(point[0], point[1], size * curve.largest_agreement)

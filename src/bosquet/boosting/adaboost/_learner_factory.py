@@ -9,8 +9,8 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import as_shaped
-from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
+from bosquet.boosting._inputs import as_indexable
+from bosquet.boosting.adaboost._estimator_learners import EstimatorLearner
 from bosquet.boosting.adaboost._tree_learners import make_tree_learner
 from bosquet.boosting.adaboost._weak_learners import (
     NativeLearnerOptions,
@@ -42,21 +42,21 @@ def is_native(estimator: Any) -> bool:
 def encode_table(
     estimator: Any, X: Any, *, categorical_features: Any = "from_dtype", owner: str
 ) -> tuple[TableEncoder, Any]:
-    """The fitted encoder of X, and the table for the learner: columns for the core, otherwise X itself."""
+    """Return the fitted encoder of X, and the learner's table: columns for the core, otherwise X itself."""
     native = is_native(estimator)
     encoder, columns = TableEncoder.fit_encode(
         X, categorical_features=categorical_features if native else "from_dtype", owner=owner
     )
-    return encoder, columns if native else as_shaped(X)
+    return encoder, columns if native else as_indexable(X)
 
 
 def select_rows(estimator: Any, table: Any, rows: np.ndarray) -> Any:
-    """Selected rows of a table from `encode_table`."""
+    """Return selected rows of a table from `encode_table`."""
     return take_rows(table, rows) if is_native(estimator) else rows_of(table, rows)
 
 
 def table_length(estimator: Any, table: Any) -> int:
-    """Number of rows of a table from `encode_table`."""
+    """Return the number of rows of a table from `encode_table`."""
     return count_rows(table) if is_native(estimator) else table.shape[0]
 
 
@@ -75,7 +75,7 @@ def make_weak_learner(
     split: str = "exact",
     max_bins: int = 255,
 ) -> WeakLearner:
-    """The weak learner for `estimator`, on the table X from `encode_table`.
+    """Return the weak learner for `estimator`, on the table X from `encode_table`.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def make_weak_learner(
     if not native:
         if labels is None:
             labels = np.arange(n_classes) if output_kind == "classes" else np.array([-1, 1])
-        return ForeignLearner(
+        return EstimatorLearner(
             estimator, X, output_kind=output_kind, labels=labels, reweighting=reweighting
         )
     options = NativeLearnerOptions(
@@ -136,16 +136,16 @@ def make_vote(
     as_vote: AsVote = IDENTITY,
     at_once: bool = False,
 ) -> Vote:
-    """An empty vote: of trees of the core for a native learner, otherwise of learners.
+    """Return an empty vote: of trees of the core for a native learner, otherwise of learners.
 
     `as_vote` turns the outputs of a hypothesis into what it adds. With `at_once` a hypothesis adds to all
     outputs, otherwise there is one hypothesis per output.
     """
     inner = learner.learner if isinstance(learner, OnePerClass) else learner
-    adapter = getattr(inner, "adapter", None)  # of a ForeignLearner
+    adapter = getattr(inner, "adapter", None)  # of an EstimatorLearner
     if adapter is not None:
         return LearnerVote(adapter, as_vote, outputs, at_once)
     ensemble = _core.Ensemble(
-        encoder.n_features, outputs, [0.0] * outputs, encoder.categories, vector_leaves=at_once
+        encoder.n_features, outputs, [0.0] * outputs, encoder.n_levels, vector_leaves=at_once
     )
     return TreeVote(ensemble, as_vote)

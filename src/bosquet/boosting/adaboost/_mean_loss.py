@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
-from bosquet.boosting.endings import Ending, all_rounds
+from bosquet.boosting.adaboost.endings import Ending, all_rounds
 
 # Lower bound of the mean loss in units of the largest: the weight of a learner stays finite.
 MIN_RELATIVE_LOSS = 1e-300
@@ -122,18 +122,18 @@ def _large_loss_ending(round_: int, relative_loss: float, n_rounds: int) -> Endi
 
 
 def weighted_mean(predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted mean of `predictions` (rows, learners) for each row."""
+    """Return the weighted mean of `predictions` (rows, learners) for each row."""
     return (predictions * (weights / weights.sum())).sum(axis=1)
 
 
 def weighted_median(predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each row the smallest prediction at which the cumulated weight reaches one half."""
+    """Return for each row the smallest prediction at which the cumulated weight reaches one half."""
     order = np.argsort(predictions, axis=1, kind="stable")
     return _median_in_order(predictions, order, weights[order])
 
 
 def staged_medians(predictions: np.ndarray, weights: np.ndarray) -> Any:
-    """The weighted medians of the first 1, 2, ... learners; the predictions are sorted once."""
+    """Return the weighted medians of the first 1, 2, ... learners; the predictions are sorted once."""
     order = np.argsort(predictions, axis=1, kind="stable")
     in_order = weights[order]
     for n in range(1, weights.size + 1):

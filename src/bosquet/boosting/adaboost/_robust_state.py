@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bosquet._core import Ensemble, ModelFileError
-from bosquet._parameters import check_parameters
+from bosquet._parameters import check_estimator, check_parameters
 from bosquet._state.columns import check_leaf_sums, set_encoder
 from bosquet._state.fields import (
     has_value,
@@ -20,7 +20,7 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
-from bosquet.boosting._inputs import check_learner
+from bosquet._suggestions import with_article
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
 from bosquet.boosting.adaboost._vote_state import check_native, check_native_learner, check_scales
 from bosquet.boosting.adaboost.votes import TreeVote
@@ -46,7 +46,7 @@ _ARRAYS = {
 
 def _check(model: VoteClassifier) -> None:
     check_parameters(model, model._checks)
-    check_learner(model.estimator)
+    check_estimator(model.estimator, none=True)
 
 
 def _to_state(model: Any) -> tuple[Ensemble, State]:
@@ -82,8 +82,8 @@ def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
         model.classes_ = read_classes(read_field(state, "classes"))
         if model.classes_.size != 2:
             raise ModelFileError(
-                f"invalid model file: 'classes' has {model.classes_.size} class(es); a {type(model).__name__}"
-                " has two"
+                f"invalid model file: 'classes' has {model.classes_.size} class(es);"
+                f" {with_article(type(model).__name__)} has two"
             )
         model.certificate_ = certificate_from(read_field(state, "certificate"))
     else:

@@ -12,7 +12,7 @@ from bosquet._instruction_set import instruction_set
 from bosquet._sklearn import clone
 from bosquet._state.kinds import with_checked_parameters
 from bosquet._weights import NO_WEIGHT
-from bosquet.boosting._inputs import threads_for
+from bosquet.boosting._inputs import MAX_LEAVES, threads_for
 from bosquet.boosting.adaboost._weak_learners import (
     SAMPLES_TRIED,
     NativeLearnerOptions,
@@ -30,6 +30,7 @@ from bosquet.trees.growing import (
     code_table,
     empty_ensemble,
     growing_options,
+    tree_key,
 )
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from bosquet.data import Columns
     from bosquet.trees.cart import BaseTree
 
-
-# Odd, so that the keys of the rounds run through all 2^64 values before one is repeated.
-KEY_STEP = 0x9E3779B97F4A7C15
 
 # Parameters that the engine of gradient boosting does not have, with the value at which they do nothing.
 NOT_IN_THE_ENGINE: dict[str, Any] = {
@@ -81,7 +79,10 @@ def make_tree_learner(
     encoder: TableEncoder,
     options: NativeLearnerOptions,
 ) -> TreeLearner:
-    """A learner with exact splits or on bins; the latter with the engine of gradient boosting if possible."""
+    """Return a learner with exact splits or on bins.
+
+    On bins, trees are grown by the engine of gradient boosting if possible.
+    """
     if options.output_kind in ("classes", "probabilities") and not isinstance(
         estimator, DecisionTreeClassifier
     ):
@@ -95,12 +96,12 @@ def engine_can_grow(estimator: Any, encoder: TableEncoder, options: NativeLearne
     """Whether the engine of gradient boosting can grow this tree: two classes by Gini, numbers by squares."""
     if options.reweighting.is_random or options.output_kind == "classes" or options.n_classes > 2:
         return False
-    if any(encoder.categories) or estimator.criterion not in ("gini", "squared_error"):
+    if any(encoder.n_levels) or estimator.criterion not in ("gini", "squared_error"):
         return False
     if not isinstance(estimator.min_samples_leaf, int | np.integer):
         return False
     leaves = estimator.max_leaf_nodes or 2 ** min(estimator.max_depth or 64, 64)
-    if leaves > 65_535:
+    if leaves > MAX_LEAVES:
         return False
     return all(getattr(estimator, name) == value for name, value in NOT_IN_THE_ENGINE.items())
 
@@ -120,13 +121,16 @@ class TreeLearner:
         self.columns, self.encoder = columns, encoder
         self.output_kind, self.n_classes = options.output_kind, options.n_classes
         self.reweighting = options.reweighting
-        n_rows = count_rows(columns)
-        self.threads = threads_for(n_rows, encoder.n_features, options.threads)
+        self.n_rows = count_rows(columns)
+        self.threads = threads_for(self.n_rows, encoder.n_features, options.threads)
         self.template = clone(estimator)
-        self.template.n_samples_fit_ = n_rows
+        self.template.n_samples_fit_ = self.n_rows
+        self._prepare_table(options)
+
+    def _prepare_table(self, options: NativeLearnerOptions) -> None:
         self.table = code_table(
-            columns,
-            encoder,
+            self.columns,
+            self.encoder,
             exact=options.split == "exact",
             threads=self.threads,
             max_bins=options.max_bins,
@@ -139,7 +143,7 @@ class TreeLearner:
 
     @property
     def vc_dim(self) -> float | None:
-        if any(self.encoder.categories) or not self.classifier:
+        if any(self.encoder.n_levels) or not self.classifier:
             return None
         return vc_dim_of(self.template, self.encoder.n_features)
 
@@ -154,9 +158,9 @@ class TreeLearner:
         tree_target = self._make_target(target)
         options = growing_options(self.template, self.encoder, float(row_weights.sum()))
         grower = cart_fit(self.table, tree_target, row_weights, options, self.threads)
-        key = self.reweighting.seed + (SAMPLES_TRIED * round_ + attempt + 1) * KEY_STEP
+        key = tree_key(self.reweighting.seed, SAMPLES_TRIED * round_ + attempt)
         single_tree = empty_ensemble(self.encoder, tree_target)
-        grower.grow_one(key % 2**64).add_to(single_tree)
+        grower.grow_one(key).add_to(single_tree)
         arrays = single_tree.tree_arrays(0)
         value = arrays["value"].reshape(arrays["feature"].size, -1)
         return TreeRule(single_tree, arrays, self._to_outputs(value))
@@ -169,7 +173,7 @@ class TreeLearner:
         return TreeTarget.of_classes(target > 0, 2)
 
     def _to_outputs(self, value: np.ndarray) -> np.ndarray:
-        """Outputs of the learner's kind from the values of leaves: class shares, or numbers."""
+        """Return outputs of the learner's kind from the values of leaves: class shares, or numbers."""
         if not self.classifier:
             return np.clip(value[:, 0], -1, 1) if self.output_kind == "signs" else value[:, 0]
         if self.output_kind == "signs":
@@ -199,30 +203,16 @@ class BinnedTreeLearner(TreeLearner):
     histograms in a fraction of the time. The table is binned once.
     """
 
-    def __init__(
-        self,
-        estimator: BaseTree,
-        columns: Columns,
-        encoder: TableEncoder,
-        options: NativeLearnerOptions,
-    ):
-        with_checked_parameters(estimator)
-        self.classifier = isinstance(estimator, DecisionTreeClassifier)
-        self.columns, self.encoder = columns, encoder
-        self.output_kind, self.n_classes = options.output_kind, options.n_classes
-        self.reweighting = options.reweighting
-        self.template = clone(estimator)
-        self.n_rows = count_rows(columns)
-        self.threads = threads_for(self.n_rows, encoder.n_features, options.threads)
+    def _prepare_table(self, options: NativeLearnerOptions) -> None:
         bins = learn_bins(
-            columns,
-            encoder.categories,
+            self.columns,
+            self.encoder.n_levels,
             NO_WEIGHT,
             max_bins=options.max_bins,
             seed=self.reweighting.seed,
             threads=self.threads,
         )
-        matrix = bin_table(columns, bins, self.threads)
+        matrix = bin_table(self.columns, bins, self.threads)
         loss = _core.Loss("squared_error", 1, 1, [])
         targets = np.zeros((1, self.n_rows))  # not used: `fit` passes the gradients
         self.engine = _core.BoostingFit(
@@ -240,7 +230,7 @@ class BinnedTreeLearner(TreeLearner):
         best_first = self.template.max_leaf_nodes is not None
         return {
             "depth_wise": not best_first,
-            "max_leaf_nodes": self.template.max_leaf_nodes or 65_535,
+            "max_leaf_nodes": self.template.max_leaf_nodes or MAX_LEAVES,
             "max_depth": self.template.max_depth or 0,
             "min_samples_leaf": int(self.template.min_samples_leaf),
             "min_child_weight": LIGHTEST_LEAF,
@@ -255,7 +245,7 @@ class BinnedTreeLearner(TreeLearner):
         row_weights = self.reweighting(weight, round_, attempt)
         pairs = np.empty((1, self.n_rows, 2), dtype=np.float32)
         pairs[0, :, 0], pairs[0, :, 1] = -row_weights * target, row_weights
-        single_tree = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.categories)
+        single_tree = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.n_levels)
         self.engine.start_from(np.zeros(1))
         self.engine.round(single_tree, pairs)
         arrays = single_tree.tree_arrays(0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._core import Ensemble, ModelFileError
-from bosquet._parameters import check_parameters
+from bosquet._parameters import check_estimator, check_parameters
 from bosquet._state.columns import check_leaf_sums, set_encoder
 from bosquet._state.fields import (
     LARGEST_NUMBER,
@@ -26,7 +26,7 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
-from bosquet.boosting._inputs import check_learner
+from bosquet._suggestions import with_article
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
 from bosquet.boosting.adaboost._learner_factory import is_native
 from bosquet.boosting.adaboost.fitting import RoundRecord
@@ -54,7 +54,7 @@ _MIN_SCALE = 1e-150
 
 def _check(model: VoteClassifier) -> None:
     check_parameters(model, model._checks)
-    check_learner(model.estimator)
+    check_estimator(model.estimator, none=True)
 
 
 def check_native(model: Any) -> None:
@@ -71,8 +71,8 @@ def check_native_learner(learner: Estimator) -> None:
     """Raise ModelFileError if the core does not fit this learner."""
     if not is_native(learner):
         raise ModelFileError(
-            f"invalid model file: 'learner' is a {type(learner).__name__} that the core does not fit; it must"
-            " be a stump, or a tree without pruning or class weights"
+            f"invalid model file: 'learner' is {with_article(type(learner).__name__)} that the core does not"
+            " fit; it must be a stump, or a tree without pruning or class weights"
         )
 
 

@@ -46,17 +46,17 @@ class NativeVoter:
         self.arrays = ensemble.tree_arrays(number)
         self.arrays["value"] /= scale or 1.0
         self._tree = _core.Ensemble(
-            encoder.n_features, outputs, [0.0] * outputs, encoder.categories, vector_leaves=at_once
+            encoder.n_features, outputs, [0.0] * outputs, encoder.n_levels, vector_leaves=at_once
         )
         add_arrays(self._tree, self.arrays, self.arrays["value"])
 
     def decision_function(self, X: TableLike) -> np.ndarray:
-        """Outputs of the tree: (n_samples,), or (n_samples, n_classes) if leaves hold a number per class."""
+        """Return outputs: (n_samples,), or (n_samples, n_classes) if leaves hold a number per class."""
         raw = self._tree.predict_raw(self._encoder.transform(X, owner=type(self).__name__), 0, 1)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """Classes that the tree votes for."""
+        """Return classes that the tree votes for."""
         outputs = self.decision_function(X)
         number = (outputs > 0).astype(np.intp) if outputs.ndim == 1 else outputs.argmax(axis=1)
         return self.classes_[number]
@@ -80,7 +80,7 @@ class NativeVoter:
         )
 
     def _rule_text(self) -> str:
-        """The condition of the root for the left child."""
+        """Return the condition of the root for the left child."""
         feature = int(self.arrays["feature"][0])
         names = self._encoder.feature_names
         name = f"x{feature}" if names is None else names[feature]
@@ -92,7 +92,7 @@ class NativeVoter:
         return f"{name} in {{{shown}{', ...' if len(chosen) > 4 else ''}}}"
 
     def _leaf_text(self, node: int) -> str:
-        """The output of a leaf: a number, the class that it votes for, or a number for each class."""
+        """Return the output of a leaf: a number, the class that it votes for, or a number for each class."""
         value = np.atleast_1d(self.arrays["value"][node])
         if value.size == 1:
             return f"{value[0]:+.4g}"
@@ -110,7 +110,7 @@ class NativeRegressor(NativeVoter):
         del self.classes_  # a regressor has none
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predictions (n_samples,)."""
+        """Return predictions (n_samples,)."""
         return self.decision_function(X)
 
 
@@ -132,7 +132,7 @@ class LearnerSequenceMixin:
 
 
 def importances_of(vote: Any, weights: np.ndarray, learner: Estimator) -> np.ndarray:
-    """Mean over the learners, weighted by their votes, of the share of the gain by feature."""
+    """Return the mean over the learners, weighted by their votes, of the share of the gain by feature."""
     if isinstance(vote, TreeVote):
         # A stump has one split, whose share is 1 for any gain.
         shares = _core.importance_by_tree(vote.ensemble, "split" if learner is None else "gain")
@@ -154,7 +154,7 @@ def importances_of(vote: Any, weights: np.ndarray, learner: Estimator) -> np.nda
 def predictions_by_tree(
     ensemble: _core.Ensemble, columns: Columns, threads: int
 ) -> Iterator[np.ndarray]:
-    """Predictions of each tree, shape (rows, trees), in blocks of rows."""
+    """Return predictions of each tree, shape (rows, trees), in blocks of rows."""
     values = [ensemble.tree_arrays(t)["value"].reshape(-1) for t in range(ensemble.n_trees)]
     n_rows, size = count_rows(columns), max(1, VALUES_AT_A_TIME // len(values))
     for first in range(0, n_rows, size):

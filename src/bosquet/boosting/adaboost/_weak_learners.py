@@ -42,13 +42,16 @@ class WeakLearner(Protocol):
     """The interface that a boosting loop uses."""
 
     def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
-        """A hypothesis fitted with `weight`; if samples are drawn, each `attempt` draws another one."""
+        """Return a hypothesis fitted with `weight`.
+
+        If samples are drawn, each `attempt` draws another one.
+        """
 
     def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
-        """Outputs of a hypothesis on the rows to which it was fitted."""
+        """Return outputs of a hypothesis on the rows to which it was fitted."""
 
     def predict(self, hypothesis: Any, X: TableLike) -> np.ndarray:
-        """Outputs of a hypothesis on new rows, in any container."""
+        """Return outputs of a hypothesis on new rows, in any container."""
 
     @property
     def attempts(self) -> int:
@@ -95,26 +98,26 @@ class Reweighting:
     def __call__(self, weight: np.ndarray, round_: int, attempt: int = 0) -> np.ndarray:
         if not self.is_random:
             return weight * (weight.size / weight.sum())
-        random = np.random.RandomState([self.seed, round_, attempt])
+        rng = np.random.RandomState([self.seed, round_, attempt])
         rows = weight.size
         if self.strata is not None:
-            is_drawn = self._draw_balanced(random)
+            is_drawn = self._draw_balanced(rng)
             weight, rows = np.where(is_drawn, weight, 0.0), int(is_drawn.sum())
             if not weight.any():  # all kept rows have weight 0: give them equal weights
                 weight = is_drawn.astype(float)
         if not self.resample:
             return weight * (rows / weight.sum())
-        return _draw_counts(weight, rows, random)
+        return _draw_counts(weight, rows, rng)
 
-    def _draw_balanced(self, random: np.random.RandomState) -> np.ndarray:
-        """Mask of the kept rows: as many of each class as the smallest has, drawn without replacement."""
+    def _draw_balanced(self, rng: np.random.RandomState) -> np.ndarray:
+        """Return a mask of the kept rows: of each class as many as the smallest has, without replacement."""
         assert self.strata is not None
         is_drawn = np.zeros(self.strata.size, dtype=bool)
         counts = np.bincount(self.strata)
         smallest = counts[counts > 0].min()
         for number in np.flatnonzero(counts):
             members = np.flatnonzero(self.strata == number)
-            is_drawn[random.permutation(members)[:smallest]] = True
+            is_drawn[rng.permutation(members)[:smallest]] = True
         return is_drawn
 
 
@@ -130,11 +133,11 @@ class NativeLearnerOptions:
     max_bins: int  # of split="histogram"
 
 
-def _draw_counts(weight: np.ndarray, draws: int, random: np.random.RandomState) -> np.ndarray:
-    """How often each row occurs in `draws` draws with replacement, in proportion to its weight."""
+def _draw_counts(weight: np.ndarray, draws: int, rng: np.random.RandomState) -> np.ndarray:
+    """Return how often each row occurs in `draws` draws with replacement, in proportion to its weight."""
     steps = np.cumsum(weight)
     # Sorting does not change the counts, and makes the searches fast.
-    marks = np.sort(random.random_sample(draws)) * steps[-1]
+    marks = np.sort(rng.random_sample(draws)) * steps[-1]
     drawn = np.searchsorted(steps, marks, side="right")
     last = np.flatnonzero(weight)[-1]  # rounding may lead past the last row with a weight
     return np.bincount(np.minimum(drawn, last), minlength=weight.size).astype(float)
@@ -212,15 +215,13 @@ class StumpLearner:
         if options.split == "histogram":
             bins = learn_bins(
                 columns,
-                encoder.categories,
+                encoder.n_levels,
                 NO_WEIGHT,
                 max_bins=options.max_bins,
                 seed=self.reweighting.seed,
                 threads=threads,
             )
-        self.search = _core.StumpSearch(
-            columns, encoder.categories, bins, instruction_set(), threads
-        )
+        self.search = _core.StumpSearch(columns, encoder.n_levels, bins, instruction_set(), threads)
 
     @property
     def attempts(self) -> int:
@@ -228,7 +229,7 @@ class StumpLearner:
 
     @property
     def vc_dim(self) -> float | None:
-        if any(self.encoder.categories):
+        if any(self.encoder.n_levels):
             return None
         return vc_dim_of_stumps(self.encoder.n_features)
 
@@ -242,19 +243,23 @@ class StumpLearner:
     ) -> StumpRule:
         if self.output_kind == "labels":
             return self._make_rule(
-                self.search.best_of_signs(target, self._weights_by_label(weight, round_, attempt))
+                self.search.find_best_by_signs(
+                    target, self._weights_by_label(weight, round_, attempt)
+                )
             )
         row_weights = self.reweighting(weight, round_, attempt)
         if self.output_kind == "classes":
             numbers = np.ascontiguousarray(target, dtype=np.uint32)
             return self._make_rule(
-                self.search.best_of_classes(numbers, self.n_classes, row_weights)
+                self.search.find_best_by_class(numbers, self.n_classes, row_weights)
             )
         criterion = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
-        return self._make_rule(self.search.best(target, row_weights, criterion[self.output_kind]))
+        return self._make_rule(
+            self.search.find_best(target, row_weights, criterion[self.output_kind])
+        )
 
     def _weights_by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
-        """Weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
+        """Return weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
         if not self.reweighting.is_random:
             return weight
         row_weights = weight.sum(axis=0)
@@ -265,7 +270,7 @@ class StumpLearner:
         return StumpRule(stump, self._to_outputs(values.T if values.shape[1] > 1 else values[:, 0]))
 
     def _to_outputs(self, values: np.ndarray) -> np.ndarray:
-        """Outputs of the learner's kind from the values of the core."""
+        """Return outputs of the learner's kind from the values of the core."""
         if self.output_kind == "classes":
             return values.astype(np.intp)
         if self.output_kind == "probabilities":
@@ -282,7 +287,7 @@ class StumpLearner:
             self.encoder.n_features,
             width,
             [0.0] * width,
-            self.encoder.categories,
+            self.encoder.n_levels,
             vector_leaves=width > 1,
         )
         hypothesis.stump.add_to(single_stump, 1.0)

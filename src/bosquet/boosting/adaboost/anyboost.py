@@ -15,6 +15,7 @@ from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import Check, choice
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.classifier import CHECKS, StagewiseClassifier
+from bosquet.boosting.adaboost.endings import without_mistake
 from bosquet.boosting.adaboost.fitting import Algorithm
 from bosquet.boosting.adaboost.stagewise import (
     EDGE_TOLERANCE,
@@ -28,7 +29,6 @@ from bosquet.boosting.adaboost.stagewise import (
     weighted_error,
 )
 from bosquet.boosting.adaboost.votes import Vote
-from bosquet.boosting.endings import without_mistake
 from bosquet.losses import Exponential, MarginLoss, margin_loss
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ SHARE_OF_SLOPE = 1e-4
 
 
 def _step_kind() -> Check:
-    def ok(value: object) -> bool:
+    def accepts(value: object) -> bool:
         if isinstance(value, str):
             return value in ("exact", "line_search")
         return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1e300
 
-    return ok, "'exact', 'line_search' or a number above 0"
+    return Check(accepts, "'exact', 'line_search' or a number above 0")
 
 
 _CHECKS: dict[str, Check] = {
@@ -263,7 +263,9 @@ class Descent(TwoClasses):
         total = float(w.sum())
         return Weights(w / total, self.log_mean_exponential(f)) if total > 0 else None
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
         agreement = self.y * votes
         error = weighted_error(agreement, w)
         if (
@@ -271,13 +273,13 @@ class Descent(TwoClasses):
             and self.step_rule == "exact"
             and (np.abs(votes) == 1).all()
         ):
-            return adaboost_step(error, size, self.learning_rate)
+            return adaboost_step(error, step_sum, self.learning_rate)
         if not float(w @ agreement) > EDGE_TOLERANCE:
             return None
         if self.step_rule not in ("exact", "line_search"):
             return self._make_step(self.learning_rate * float(self.step_rule), votes, error)
         line = LossAlongStep(self.loss, self.distribution, self.y * f, agreement)
-        perfect_step = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
+        perfect_step = step_sum + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
         if (agreement > 0).all() and line.slope(perfect_step) < 0:
             # Correct on all rows, and the loss decreases without end along it: see adaboost_step.
             return VoteStep(
@@ -299,7 +301,7 @@ def descend(
     *,
     f: np.ndarray | None = None,
     first: int = 0,
-    size: float = 0.0,
+    step_sum: float = 0.0,
 ) -> Loop:
     """The loop for any margin loss, after some rounds of AdaBoost if the loss needs an initial model."""
     f = variant.zero_vote() if f is None else f
@@ -311,13 +313,13 @@ def descend(
             variant.n_rows,
             loss=Exponential(),
         )
-        start = boost(learner, exponential, vote, f=f, first=first, size=size)
+        start = boost(learner, exponential, vote, f=f, first=first, step_sum=step_sum)
         for round_ in itertools.islice(start, START_ROUNDS - first):
-            first, size = first + 1, size + round_.step.size
+            first, step_sum = first + 1, step_sum + round_.step.size
             yield round_
             if round_.step.is_last:
                 return without_mistake(first, round_.step.error)
-    return (yield from boost(learner, variant, vote, f=f, first=first, size=size))
+    return (yield from boost(learner, variant, vote, f=f, first=first, step_sum=step_sum))
 
 
 class LossAlongStep:
@@ -337,7 +339,7 @@ class LossAlongStep:
         return float((self.distribution * self.agreement) @ slopes)
 
     def minimiser(self) -> float:
-        """The first α at which the loss stops decreasing, to full precision."""
+        """Return the first α at which the loss stops decreasing, to full precision."""
         if not self.slope(0.0) < 0:
             return 0.0
         low, high = 0.0, 0.5
@@ -348,7 +350,7 @@ class LossAlongStep:
         return float(brentq(self.slope, low, high, xtol=1e-14, rtol=1e-14))
 
     def backtracking_step(self) -> float:
-        """A step by halving and doubling that decreases the loss sufficiently (Armijo's condition)."""
+        """Return a step by halving and doubling that decreases the loss sufficiently (Armijo's condition)."""
         start, slope = self.value(0.0), self.slope(0.0)
         if not slope < 0:
             return 0.0

@@ -72,7 +72,7 @@ def check_delta(delta: float) -> float:
 
 
 def log_growth(vc_dim: float, n_rows: float) -> float:
-    """Upper bound on ln Π(m), the growth function of VC dimension d: d ln(em/d), or m ln 2 if m < d."""
+    """Return a bound on ln Π(m), the growth function of VC dimension d: d ln(em/d), or m ln 2 if m < d."""
     if n_rows < vc_dim:
         return n_rows * math.log(2)
     return vc_dim * math.log(math.e * n_rows / vc_dim) if vc_dim > 0 else 0.0
@@ -87,7 +87,7 @@ def growth_term(vc_dim: float, n_rows: float, name: str) -> tuple[float, str]:
 
 
 def vc_dim_of_stumps(n_features: int) -> float:
-    """The largest v with C(v, v/2) <= 2 n_features; 2 for one feature.
+    """Return the largest v with C(v, v/2) <= 2 n_features; 2 for one feature.
 
     To shatter v points, stumps must separate each of their C(v, floor(v/2)) subsets of that size from the
     rest. Along a feature there is one such subset at either end of the order of the points, so all features
@@ -103,7 +103,7 @@ def vc_dim_of_stumps(n_features: int) -> float:
 
 
 def tree_vc_bound(n_splits: int, n_features: int, *, full: bool = False) -> float:
-    """Upper bound: the largest v with 2^v <= S (d v)^s 2^(s + 1), for s splits and d features.
+    """Return the upper bound: the largest v with 2^v <= S (d v)^s 2^(s + 1), for s splits and d features.
 
     The labels that a tree gives to v points are determined by its shape, a feature and one of v thresholds at
     each split, and a label at each of the s + 1 leaves. There are S = C(2s, s) / (s + 1) shapes (a Catalan
@@ -134,7 +134,7 @@ def tree_vc_bound(n_splits: int, n_features: int, *, full: bool = False) -> floa
 
 
 def vc_dim_of(tree: Any, n_features: int) -> float | None:
-    """The smallest bound from the size limits of a tree estimator; None if it has no limit."""
+    """Return the smallest bound from the size limits of a tree estimator; None if it has no limit."""
     leaves = [tree.max_leaf_nodes] if getattr(tree, "max_leaf_nodes", None) else []
     if getattr(tree, "max_nodes", None):
         leaves.append((tree.max_nodes + 1) // 2)
@@ -145,7 +145,7 @@ def vc_dim_of(tree: Any, n_features: int) -> float | None:
 
 
 def vote_vc_bound(n_rounds: int, vc_dim: float) -> float:
-    """VC dimension of votes of T learners of VC dimension d: at most T(d+1)(3 ln(T(d+1)) + 2).
+    """Return the VC dimension of votes of T learners of VC dimension d: at most T(d+1)(3 ln(T(d+1)) + 2).
 
     The proof needs T ≥ 3 and d ≥ 3. Smaller values are replaced by 3: a class of smaller dimension has no
     more labellings, and a vote of two learners is a vote of three with a weight of zero.
@@ -230,7 +230,7 @@ def kth_margin_bound(
 def finite_kth_margin_bound(
     margins: np.ndarray, n_hypotheses: int, delta: float = DELTA, k: int | None = None
 ) -> ErrorBound:
-    """Gao and Zhou's kth-margin bound, for a learner with finitely many hypotheses.
+    """Return Gao and Zhou's kth-margin bound, for a learner with finitely many hypotheses.
 
     error ≤ ln|H|/m + KL⁻¹((k-1)/m; q/m), q = 8 ln(2|H|)/θ² · ln(2m²/ln|H|) + ln|H| + ln(m/δ), for a
     kth margin θ > √(8/|H|). KL⁻¹(u; v) is the largest w with u ln(u/w) + (1-u) ln((1-u)/(1-w)) ≤ v.
@@ -268,7 +268,7 @@ def finite_kth_margin_bound(
 
 
 def inverse_kl(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The largest w ≤ 1 with a KL divergence of at most v between u and w, by bisection."""
+    """Return the largest w ≤ 1 with a KL divergence of at most v between u and w, by bisection."""
     u, v = np.broadcast_arrays(np.asarray(u, dtype=float), np.asarray(v, dtype=float))
     low, high = u.copy(), np.ones_like(u)
     with np.errstate(divide="ignore", invalid="ignore"):

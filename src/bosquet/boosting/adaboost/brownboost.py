@@ -23,6 +23,7 @@ from bosquet.boosting.adaboost._brownian import (
     time_for,
 )
 from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.endings import Ending, all_rounds, by_callback, next_round
 from bosquet.boosting.adaboost.stagewise import (
     EDGE_TOLERANCE,
     BoostingRound,
@@ -32,7 +33,6 @@ from bosquet.boosting.adaboost.stagewise import (
     boost,
 )
 from bosquet.boosting.adaboost.votes import TwoClassDecoder
-from bosquet.boosting.endings import Ending, all_rounds, by_callback, next_round
 from bosquet.boosting.rounds import LossHistory
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ class Brownian(TwoClasses):
             return None
         return Weights(row_weights(self.y * f, self.time_left, self.c, self.distribution), None)
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
         agreement = self.y * votes
         edge = float((w * agreement).sum())
         if not edge > self.least_edge + EDGE_TOLERANCE:
@@ -223,10 +225,10 @@ class BrownBoostClassifier(VoteClassifier):
 
     >>> import numpy as np
     >>> from bosquet import AdaBoostClassifier, BrownBoostClassifier
-    >>> random = np.random.default_rng(0)
-    >>> X = random.uniform(-1, 1, size=(1000, 5))
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 5))
     >>> truth = np.where(X.sum(axis=1) > 0, 1, -1)
-    >>> y = np.where(random.random(1000) < 0.1, -truth, truth)
+    >>> y = np.where(rng.random(1000) < 0.1, -truth, truth)
     >>> brown = BrownBoostClassifier(target_error=0.2).fit(X[:500], y[:500])
     >>> ada = AdaBoostClassifier(n_estimators=400).fit(X[:500], y[:500])
     >>> print(f"{brown.score(X[500:], truth[500:]):.2f} {ada.score(X[500:], truth[500:]):.2f}")

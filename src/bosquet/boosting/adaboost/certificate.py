@@ -254,7 +254,7 @@ class Certificate:
         return float(share) if share.ndim == 0 else share
 
     def margin_quantiles(self, q: ArrayLike = (0, 0.05, 0.25, 0.5, 0.75, 1)) -> np.ndarray:
-        """Quantiles of the margins: the smallest margin that a share `q` of the rows does not exceed."""
+        """Return quantiles of the margins: the smallest that a share `q` of the rows does not exceed."""
         q = np.asarray(q, dtype=float)
         if ((q < 0) | (q > 1)).any():
             raise ValueError(f"q={q} is not valid: q must be in [0, 1]")
@@ -263,7 +263,7 @@ class Certificate:
         return values[np.minimum(rank, values.size - 1)]
 
     def _sorted_margins(self) -> tuple[np.ndarray, np.ndarray]:
-        """Margins of the rows with a weight above 0, ascending, and the cumulated share of the rows."""
+        """Return margins of rows with a weight above 0, ascending, and the cumulated share of the rows."""
         if self.margins is None:
             raise ValueError(f"the certificate has no margins: {self.missing['margins']}")
         if self.row_weight is None:
@@ -312,7 +312,7 @@ class Certificate:
         return float(bound) if bound.ndim == 0 else bound
 
     def checks(self) -> dict[str, bool]:
-        """Each inequality that can be checked, and whether it holds in every round."""
+        """Return each inequality that can be checked, and whether it holds in every round."""
         times = "" if self.factor == 1 else f"{self.factor:g} "
         chain = [
             (f"{times}Π Z_t", self.product),
@@ -347,7 +347,7 @@ class Certificate:
         return all(self.checks().values())
 
     def table(self) -> DataFrame:
-        """One line per round, as a pandas DataFrame if pandas is installed, else a structured array.
+        """Return one line per round, as a pandas DataFrame if pandas is installed, else a structured array.
 
         Columns that are None are left out.
         """
@@ -393,7 +393,7 @@ def _holds_up_to_rounding(low: np.ndarray, high: np.ndarray) -> bool:
 
 
 def _all_reasons(certificate: Certificate, given_reasons: dict[str, str]) -> dict[str, str]:
-    """Reasons for everything that is missing, in the order of `NAMES`."""
+    """Return reasons for everything that is missing, in the order of `NAMES`."""
     reasons = dict(given_reasons)
     for name in ("errors", "alphas", "normalisers", "margins"):
         if getattr(certificate, name) is None:
@@ -447,7 +447,7 @@ def certificate_of_rounds(
     scheme: str = "two",
     vc_dim: float | None = None,
 ) -> Certificate:
-    """The certificate of a fit by reweighting.
+    """Return the certificate of a fit by reweighting.
 
     `scores` (rows, outputs) are the sums of the vote on the training rows, `margins(scores, numbers, sizes)`
     computes margins from them, `scheme` is "two" for two classes, "samme", "mh" or the name of a code.

@@ -42,7 +42,7 @@ _FORMULAS = {
 
 
 def report(certificate: Certificate) -> str:
-    """The certificate as text: selected rounds, bounds, margins, and reasons for what is missing."""
+    """Return the certificate as text: selected rounds, bounds, margins, and reasons for what is missing."""
     sections = [_title_text(certificate), _rounds_text(certificate), _margins_text(certificate)]
     sections += [_new_rows_text(certificate), _missing_text(certificate)]
     return "\n\n".join(section for section in sections if section)
@@ -62,7 +62,7 @@ def _title_text(certificate: Certificate) -> str:
 
 
 def rounds_to_show(n_rounds: int) -> list[int]:
-    """The rounds 1, 2, 5, 10, 20, 50, ... and the last one."""
+    """Return the rounds 1, 2, 5, 10, 20, 50, ... and the last one."""
     steps = (digit * 10**power for power in range(9) for digit in (1, 2, 5))
     return [*(step for step in steps if step < n_rounds), n_rounds] if n_rounds else []
 
@@ -120,7 +120,7 @@ def _bound_text(bound: ErrorBound) -> str:
 
 
 def _missing_text(certificate: Certificate) -> str:
-    """What is missing, with the reason; names with the same reason share a line."""
+    """Return what is missing, with the reason; names with the same reason share a line."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in certificate.missing.items():
         by_reason.setdefault(reason, []).append(_FORMULAS.get(name, name))
@@ -130,7 +130,7 @@ def _missing_text(certificate: Certificate) -> str:
 
 # ----------------------------------------------------------------- the plot
 def percent() -> Any:
-    """A tick formatter that shows shares as percentages with up to three digits."""
+    """Return a tick formatter that shows shares as percentages with up to three digits."""
     from matplotlib.ticker import FuncFormatter
 
     return FuncFormatter(lambda share, _: f"{100 * share:.3g}%")

@@ -8,15 +8,30 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot, set_feature_attributes
-from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
+from bosquet._parameters import (
+    Check,
+    boolean,
+    check_estimator,
+    check_parameters,
+    choice,
+    integer,
+    number,
+)
 from bosquet._sklearn import check_is_fitted, effective_threads, is_classifier, seed_from
 from bosquet._targets import CodedLabels, class_numbers, single_class_message, unique_classes
 from bosquet.batches.training import TrainingBatches, training_input, with_batch_docs
-from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
 from bosquet.boosting.adaboost._learner_factory import is_native, select_rows
 from bosquet.boosting.adaboost.certificate import certificate_of_rounds
+from bosquet.boosting.adaboost.endings import (
+    Ending,
+    all_rounds,
+    by_callback,
+    by_validation_set,
+    ending_of_all,
+    warn_of_ending,
+)
 from bosquet.boosting.adaboost.fitting import (
     Algorithm,
     EarlierRounds,
@@ -28,21 +43,13 @@ from bosquet.boosting.adaboost.fitting import (
 )
 from bosquet.boosting.adaboost.stagewise import (
     VARIANTS,
-    MultiLabel,
-    MultiLabelMada,
+    MultiLabelAdaBoost,
+    MultiLabelMadaBoost,
     Samme,
     TwoClasses,
     Variant,
 )
 from bosquet.boosting.adaboost.votes import CodeDecoder, Decoder, Vote
-from bosquet.boosting.endings import (
-    Ending,
-    all_rounds,
-    by_callback,
-    by_validation_set,
-    ending_of_all,
-    warn_of_ending,
-)
 from bosquet.boosting.rounds import (
     FitStart,
     LossHistory,
@@ -84,15 +91,15 @@ class StagewiseClassifier(VoteClassifier):
 
     # --------------------------------------------------------- for the subclasses
     def _algorithm(self) -> Algorithm:
-        """The variant, the scheme for several classes and the loss that the parameters choose."""
+        """Return the variant, the scheme for several classes and the loss that the parameters choose."""
         raise NotImplementedError
 
     def _scheme(self) -> str:
-        """How several classes are separated: "samme", "mh" or the name of a code."""
+        """Return how several classes are separated: "samme", "mh" or the name of a code."""
         raise NotImplementedError
 
     def _variant_name(self) -> str:
-        """The name of the variant in the certificate."""
+        """Return the name of the variant in the certificate."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ fitting
@@ -128,7 +135,7 @@ class StagewiseClassifier(VoteClassifier):
         self
         """
         check_parameters(self, self._checks)
-        check_learner(self.estimator)
+        check_estimator(self.estimator, none=True)
         with training_input(
             X,
             y,
@@ -175,7 +182,7 @@ class StagewiseClassifier(VoteClassifier):
         )
         for rows in (train, validation):
             if rows is not None and isinstance(rows.table, BatchedColumns):
-                rows.table = rows.table.hold(encoder.categories)
+                rows.table = rows.table.hold(encoder.n_levels)
         state = self.__dict__.pop("_stopping_state", None)
         start = start_of_fit(
             self,
@@ -227,7 +234,7 @@ class StagewiseClassifier(VoteClassifier):
     def _split_fit_rows(
         self, table: Any, numbers: np.ndarray, weight: np.ndarray
     ) -> tuple[LabelledRows, LabelledRows | None, int | None]:
-        """The training set and, with early stopping, the validation set and its fingerprint."""
+        """Return the training set and, with early stopping, the validation set and its fingerprint."""
 
         def part(rows: np.ndarray) -> LabelledRows:
             distribution = weight[rows] / weight[rows].sum()
@@ -273,7 +280,7 @@ class StagewiseClassifier(VoteClassifier):
         if best is not None and best < self._vote.n_rounds:
             self._vote.truncate(best)
             del self._round_records[best:]
-            scores = self._vote.raw(stepper.train.table, stepper.threads)
+            scores = self._vote.predict_raw(stepper.train.table, stepper.threads)
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             stepper.train,
@@ -358,7 +365,7 @@ class StagewiseClassifier(VoteClassifier):
         return self._vote.n_rounds
 
     def _voted_classes(self) -> np.ndarray:
-        """The classes, or the signs -1 and +1 if a learner belongs to a column of the vote."""
+        """Return the classes, or the signs -1 and +1 if a learner belongs to a column of the vote."""
         single = self.n_classes_ == 2 or getattr(self._vote, "trees_per_round", 1) == 1
         return self.classes_ if single else np.array([-1, 1])
 
@@ -369,7 +376,7 @@ class StagewiseClassifier(VoteClassifier):
         ).ravel()
 
     def _values_by_round(self, name: str, factor: float = 1.0) -> np.ndarray:
-        """A field of the records, with shape (rounds,) or (rounds, columns)."""
+        """Return a field of the records, with shape (rounds,) or (rounds, columns)."""
         check_is_fitted(self, "_vote")
         values = factor * np.array([getattr(record, name) for record in self._round_records])
         return values[:, 0] if values.shape[1] == 1 else values
@@ -388,10 +395,13 @@ def is_adaboost_mh(model: Any) -> bool:
 
 
 def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
-    """The margins of rows with these class numbers if a code separates the classes; None for other models."""
+    """Return the margins of rows with these class numbers if a code separates the classes.
+
+    The result is None for other models.
+    """
     if not isinstance(model, StagewiseClassifier) or not isinstance(model._decoder, CodeDecoder):
         return None
-    raw = model._vote.raw(model._encode_table(X), effective_threads(model.n_jobs))
+    raw = model._vote.predict_raw(model._encode_table(X), effective_threads(model.n_jobs))
     sizes = np.sum([record.size for record in model._round_records], axis=0)
     return model._decoder.margins(raw, numbers, sizes)
 
@@ -601,7 +611,7 @@ class AdaBoostClassifier(StagewiseClassifier):
         def several_classes(numbers: np.ndarray, distribution: np.ndarray) -> Variant:
             if scheme == "samme":
                 return Samme(numbers, n_classes, distribution, rate)
-            kind = MultiLabelMada if self.variant == "mada" else MultiLabel
+            kind = MultiLabelMadaBoost if self.variant == "mada" else MultiLabelAdaBoost
             return kind(numbers, n_classes, distribution, rate)
 
         # The core multiplies weights, which would overflow after steps far beyond the best one.

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from bosquet.boosting.adaboost._weak_learners import (
     StumpLearner,
     WeakLearner,
 )
+from bosquet.boosting.adaboost.endings import Ending, next_round, without_edge, without_mistake
 from bosquet.boosting.adaboost.stagewise import (
     EDGE_TOLERANCE,
     BoostingRound,
@@ -45,13 +46,8 @@ from bosquet.boosting.adaboost.votes import (
     VoteDecoder,
     code_matrix,
 )
-from bosquet.boosting.endings import Ending, next_round, without_edge, without_mistake
 from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
-
-if TYPE_CHECKING:
-    pass
-
 
 # Variants for which the core computes α, and ε.
 HAS_ALPHA, HAS_ERROR = ("discrete", "mada"), ("discrete", "mada", "real")
@@ -137,7 +133,7 @@ class LearnerBuilder:
         return np.asarray(numbers, dtype=np.intp) if self.undersample else None
 
     def with_own_draws(self, learner: Any, column: int, y: np.ndarray) -> WeakLearner:
-        """The same learner with other random numbers, for a column of a code."""
+        """Return the same learner with other random numbers, for a column of a code."""
         drawing_learner = copy.copy(learner)
         drawing_learner.reweighting = Reweighting(
             self.seed + column + 1, learner.reweighting.resample, self.strata(y > 0)
@@ -161,7 +157,7 @@ def make_vote_stepper(
     validation: LabelledRows | None,
     earlier: EarlierRounds | None = None,
 ) -> VoteStepper:
-    """The stepper of a fit: a learner, a variant and a vote, with one loop or one per column of a code."""
+    """Return the stepper of a fit: learner, variant and vote, with one loop or one per column of a code."""
     plan = _LoopPlan(algorithm, builder, train, earlier)
     decoder: Decoder
     if algorithm.scheme == "two":
@@ -259,14 +255,14 @@ class _LoopPlan:
     def _make_vote(
         self, learner: WeakLearner, variant: Variant, outputs: int, at_once: bool = False
     ) -> tuple[Vote, np.ndarray | None]:
-        """The vote, and its sums on the training rows if it has rounds of an earlier fit."""
+        """Return the vote, and its sums on the training rows if it has rounds of an earlier fit."""
         if self.earlier is None:
             encoder, as_vote = self.builder.encoder, variant.as_vote
             vote = make_vote(learner, encoder, outputs=outputs, as_vote=as_vote, at_once=at_once)
             return vote, None
         # A copy, so that a fit that fails does not change the fitted model.
         vote = self.earlier.vote.copy()
-        return vote, vote.raw(self.train.table, self.threads)
+        return vote, vote.predict_raw(self.train.table, self.threads)
 
     def _make_loop(
         self,
@@ -284,8 +280,10 @@ class _LoopPlan:
             assert isinstance(learner, StumpLearner)
             return stump_rounds(learner, self.algorithm.core_name, variant, vote)
         records = [] if self.earlier is None else self.earlier.records
-        size = float(sum(record.size[column] for record in records))
-        return self.algorithm.loop(learner, variant, vote, f=f, first=vote.n_rounds, size=size)
+        step_sum = float(sum(record.size[column] for record in records))
+        return self.algorithm.loop(
+            learner, variant, vote, f=f, first=vote.n_rounds, step_sum=step_sum
+        )
 
 
 class VoteStepper:
@@ -314,10 +312,10 @@ class VoteStepper:
         # No single loop knows the training error of a code, which is computed from the sums of all columns.
         self.code_sums: np.ndarray | None = None
         if isinstance(decoder, CodeDecoder):
-            self.code_sums = vote.raw(train.table, threads, 0, start)
+            self.code_sums = vote.predict_raw(train.table, threads, 0, start)
         self.validation_sums: np.ndarray | None = None
         if validation is not None:
-            self.validation_sums = vote.raw(validation.table, threads, 0, start)
+            self.validation_sums = vote.predict_raw(validation.table, threads, 0, start)
 
     def step(self) -> bool:
         before = self.terms.n_rounds
@@ -329,14 +327,19 @@ class VoteStepper:
         self.last = rounds
         table, span = self.train.table, (before, before + 1)
         if self.code_sums is not None:
-            self.code_sums += self.terms.raw(table, self.threads, *span)
+            self.code_sums += self.terms.predict_raw(table, self.threads, *span)
         if self.validation is not None and self.validation_sums is not None:
-            self.validation_sums += self.terms.raw(self.validation.table, self.threads, *span)
+            self.validation_sums += self.terms.predict_raw(
+                self.validation.table, self.threads, *span
+            )
         self.records.append(self._record_of_rounds(rounds))
         return True
 
     def _next_rounds(self) -> list[BoostingRound | None]:
-        """The next round of each loop; None for a loop that has ended, which adds nothing to the vote."""
+        """Return the next round of each loop.
+
+        The round is None for a loop that has ended, which adds nothing to the vote.
+        """
         rounds: list[BoostingRound | None] = []
         error: WorseThanChance | None = None
         for number, loop in enumerate(self.loops):
@@ -385,11 +388,11 @@ class VoteStepper:
         return self.validation.error(self.decoder.class_indices(scores))
 
     def scores(self) -> np.ndarray:
-        """Sums of the vote on the training rows, (rows, outputs)."""
+        """Return sums of the vote on the training rows, (rows, outputs)."""
         if self.code_sums is not None:
             return self.code_sums
         if not self.last or self.last[0] is None:
-            return self.terms.raw(self.train.table, self.threads)
+            return self.terms.predict_raw(self.train.table, self.threads)
         f = self.last[0].scores()
         return f[:, None] if f.ndim == 1 else f.T
 
@@ -403,16 +406,16 @@ def core_can_boost(learner: WeakLearner) -> bool:
 
 
 def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: TreeVote) -> Loop:
-    """The rounds of `boost` with the same learner and variant, run by the core."""
-    core = _core.StumpBoost(
+    """Return the rounds of `boost` with the same learner and variant, run by the core."""
+    core = _core.StumpBooster(
         learner.search, variant.y, variant.distribution, name, float(variant.learning_rate)
     )
-    size = 0.0
+    step_sum = 0.0
     for t in itertools.count():
         round_ = core.round(vote.ensemble)
         if not round_["taken"]:
             if round_["error"] == 0:
-                yield _perfect_round(round_["stump"], core, variant, vote, size)
+                yield _perfect_round(round_["stump"], core, variant, vote, step_sum)
                 return without_mistake(t + 1)
             if t == 0:
                 raise no_edge_error(round_["error"], variant.chance)
@@ -432,7 +435,7 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
                 vote.truncate(vote.n_rounds - 1)
                 return without_edge(t + 1, error, variant.chance)
         scale = round_["alpha"]
-        size += scale * largest
+        step_sum += scale * largest
         step = VoteStep(
             scale,
             scale * largest,
@@ -447,10 +450,14 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
 
 
 def _perfect_round(
-    stump: _core.Stump, core: _core.StumpBoost, variant: TwoClasses, vote: TreeVote, size: float
+    stump: _core.Stump,
+    core: _core.StumpBooster,
+    variant: TwoClasses,
+    vote: TreeVote,
+    step_sum: float,
 ) -> BoostingRound:
-    """The round of a stump without errors, which the core does not add to the vote."""
-    step = adaboost_step(0.0, size, variant.learning_rate)
+    """Return the round of a stump without errors, which the core does not add to the vote."""
+    step = adaboost_step(0.0, step_sum, variant.learning_rate)
     assert step is not None
     stump.add_to(vote.ensemble, step.scale)
     scores = _core_scores(core, variant.y, step.scale)
@@ -458,6 +465,6 @@ def _perfect_round(
 
 
 def _core_scores(
-    core: _core.StumpBoost, y: np.ndarray, added_margin: float = 0.0
+    core: _core.StumpBooster, y: np.ndarray, added_margin: float = 0.0
 ) -> Callable[[], np.ndarray]:
     return lambda: y * (core.margins() + added_margin)

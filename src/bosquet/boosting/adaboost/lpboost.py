@@ -25,9 +25,9 @@ from bosquet._warnings import warn_user
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
 from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.endings import all_rounds, by_callback
 from bosquet.boosting.adaboost.stagewise import EDGE_TOLERANCE, no_edge_error, weighted_error
 from bosquet.boosting.adaboost.votes import SignDecoder
-from bosquet.boosting.endings import all_rounds, by_callback
 from bosquet.boosting.rounds import LossHistory
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class ColumnGeneration:
         self.is_closed = bound[0] <= self.solution.value + self.tol
 
     def _fit_under(self, distribution: np.ndarray, t: int) -> tuple[Any, np.ndarray, float]:
-        """The learner's hypothesis, its outputs on the rows, and its weighted agreement with y."""
+        """Return the learner's hypothesis, its outputs on the rows, and its weighted agreement with y."""
         learner, y = self.rows.learner, self.rows.y
         weight = distribution
         if not self.rows.is_native:
@@ -348,7 +348,10 @@ class ColumnGeneration:
         return np.flatnonzero(self.solution.vote > 0)
 
     def certificate(self) -> Certificate:
-        """The certificate of the final vote; round t is its first t hypotheses with their final weights."""
+        """Return the certificate of the final vote.
+
+        Round t of the certificate is the first t hypotheses with their final weights.
+        """
         distribution, used_hypotheses = self.rows.distribution, self.used_hypotheses
         margins, training_errors, has_signs = np.zeros(distribution.size), [], True
         for j in used_hypotheses:
@@ -425,7 +428,7 @@ class MarginProgram:
 
 
 def soft_margin(margins: np.ndarray, caps: np.ndarray) -> tuple[float, float]:
-    r"""The rho that maximises :math:`\rho - \sum_i D_i (\rho - \text{margin}_i)_+`, and the maximum.
+    r"""Return the rho that maximises :math:`\rho - \sum_i D_i (\rho - \text{margin}_i)_+`, and the maximum.
 
     The derivative in rho is 1 minus the sum of the caps of the rows below it, so rho is the margin at which
     this sum reaches 1. It is computed from the vote, and so does not depend on the accuracy of the solver.

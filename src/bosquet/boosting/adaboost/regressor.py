@@ -14,7 +14,15 @@ from bosquet._fitted import (
     reads_fit_snapshot,
     set_feature_attributes,
 )
-from bosquet._parameters import Check, check_parameters, choice, integer, number
+from bosquet._parameters import (
+    Check,
+    check_estimator,
+    check_parameters,
+    choice,
+    integer,
+    number,
+    or_text,
+)
 from bosquet._sklearn import (
     BaseEstimator,
     RegressorMixin,
@@ -26,7 +34,7 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import as_shaped, check_learner
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.adaboost._base import drop_zero_weight_rows
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,
@@ -48,8 +56,8 @@ from bosquet.boosting.adaboost._voters import (
     NativeRegressor,
     predictions_by_tree,
 )
+from bosquet.boosting.adaboost.endings import warn_of_ending
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
-from bosquet.boosting.endings import warn_of_ending
 from bosquet.data import TableEncoder
 from bosquet.trees import DecisionTreeRegressor
 
@@ -60,14 +68,6 @@ if TYPE_CHECKING:
     from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
 
 
-def _unit_check() -> Check:
-    inner = number(0, open_low=True)[0]
-    return (
-        (lambda value: value == "std" if isinstance(value, str) else inner(value)),
-        "a number above 0 or 'std'",
-    )
-
-
 CHECKS: dict[str, Check] = {
     "n_estimators": integer(1),
     "split": choice("exact", "histogram"),
@@ -76,7 +76,9 @@ CHECKS: dict[str, Check] = {
     "loss": choice("linear", "square", "exponential"),
     "combine": choice("median", "mean"),
     "on_large_error": choice("stop", "restart"),
-    "error_unit": _unit_check(),
+    "error_unit": or_text(number(0, open_low=True), "std")._replace(
+        accepted="a number above 0 or 'std'"
+    ),
 }
 
 
@@ -236,7 +238,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
     ) -> AdaBoostRegressor:
         check_parameters(self, self._checks)
         template = self._chosen_estimator()
-        check_learner(template)
+        check_estimator(template)
         if is_classifier(template):
             raise TypeError(f"estimator={template!r} is a classifier; pass a regressor")
         encoder, table = encode_table(
@@ -365,15 +367,17 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
             yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _prediction_blocks(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Predictions of each learner, shape (rows, learners), in blocks of rows."""
+        """Return predictions of each learner, shape (rows, learners), in blocks of rows."""
         check_is_fitted(self, "_vote")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         vote = self._vote
         if isinstance(vote, TreeVote):
             yield from predictions_by_tree(vote.ensemble, columns, effective_threads(self.n_jobs))
             return
-        table = as_shaped(X)
-        yield np.column_stack([vote.raw(table, 1, t, t + 1)[:, 0] for t in range(vote.n_rounds)])
+        table = as_indexable(X)
+        yield np.column_stack(
+            [vote.predict_raw(table, 1, t, t + 1)[:, 0] for t in range(vote.n_rounds)]
+        )
 
     # ------------------------------------------------------------- the learners
     @property

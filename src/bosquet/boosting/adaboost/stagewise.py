@@ -35,8 +35,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
+from bosquet.boosting.adaboost.endings import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, CentredVotes, HalfLogOdds, Vote
-from bosquet.boosting.endings import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 
 # An edge no larger than this is a rounding error.
 EDGE_TOLERANCE = 1e-10
@@ -86,22 +86,24 @@ class Variant(Protocol):
     as_vote: AsVote  # turns the outputs of a hypothesis into what it adds to f, before scaling
 
     def zero_vote(self) -> np.ndarray:
-        """f before the first round."""
+        """Return f before the first round."""
 
     def target(self, f: np.ndarray) -> np.ndarray:
-        """The target of the learner."""
+        """Return the target of the learner."""
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        """The weights of the next round; None if all are 0."""
+        """Return the weights of the next round; None if all are 0."""
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        """None for a learner no better than chance; `size` is the sum of the steps so far."""
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
+        """None for a learner no better than chance; `step_sum` is the sum of the steps so far."""
 
     def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
-        """The weighted error of a hypothesis."""
+        """Return the weighted error of a hypothesis."""
 
     def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        """The ε of a hypothesis that `step` rejected; never below `chance`."""
+        """Return the ε of a hypothesis that `step` rejected; never below `chance`."""
 
     def training_error(self, f: np.ndarray) -> float: ...
 
@@ -143,7 +145,7 @@ def boost(
     *,
     f: np.ndarray | None = None,
     first: int = 0,
-    size: float = 0.0,
+    step_sum: float = 0.0,
 ) -> Loop:
     """Add a hypothesis to `vote` each time the next round is requested.
 
@@ -157,13 +159,13 @@ def boost(
     for t in itertools.count(first):
         if w is None:
             return NO_WEIGHT_LEFT
-        h, votes, step = fit_better_than_chance(learner, variant, f, w.distribution, t, size)
+        h, votes, step = fit_better_than_chance(learner, variant, f, w.distribution, t, step_sum)
         if step is None:
             error = variant.rejected_error(votes, w.distribution, f)
             return without_edge(t + 1, error, variant.chance)
         vote.add(h, step.scale)
         f += step.scale * votes
-        size += step.size
+        step_sum += step.size
         before, w = w, variant.weights(f)
         yield BoostingRound(step, normaliser(before, w), variant.training_error(f), scores)
         if step.is_last:
@@ -172,16 +174,16 @@ def boost(
 
 
 def fit_better_than_chance(
-    learner: WeakLearner, variant: Variant, f: np.ndarray, w: np.ndarray, t: int, size: float
+    learner: WeakLearner, variant: Variant, f: np.ndarray, w: np.ndarray, t: int, step_sum: float
 ) -> tuple[Any, np.ndarray, VoteStep | None]:
-    """A hypothesis, its votes on the training rows and its step, None if it has no edge.
+    """Return a hypothesis, its votes on the training rows and its step, None if it has no edge.
 
     A learner that is fitted to samples has several attempts.
     """
     for attempt in range(learner.attempts):
         h = learner.fit(variant.target(f), w, t, attempt)
         votes = variant.as_vote(learner.predict_training_rows(h))
-        step = variant.step(votes, w, f, size)
+        step = variant.step(votes, w, f, step_sum)
         if step is not None:
             return h, votes, step
     if t == 0:
@@ -253,15 +255,17 @@ class TwoClasses:
     def training_error(self, f: np.ndarray) -> float:
         return float(self.distribution[(f > 0) != (self.y > 0)].sum())
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        return adaboost_step(self.error_of(votes, w), size, self.learning_rate)
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
+        return adaboost_step(self.error_of(votes, w), step_sum, self.learning_rate)
 
 
-class Discrete(TwoClasses):
+class DiscreteAdaBoost(TwoClasses):
     """Freund and Schapire's AdaBoost, for hypotheses of -1 and +1 or of values between."""
 
 
-class Mada(TwoClasses):
+class MadaBoost(TwoClasses):
     """MadaBoost: no weight exceeds its initial value, which limits the influence of outliers."""
 
     def weights(self, f: np.ndarray) -> Weights | None:
@@ -269,7 +273,7 @@ class Mada(TwoClasses):
         return Weights(capped.distribution, self.log_mean_exponential(f))
 
 
-class MultiLabel(TwoClasses):
+class MultiLabelAdaBoost(TwoClasses):
     """AdaBoost.MH: a sign for each class, and one distribution over pairs of row and class."""
 
     output_kind = "labels"
@@ -286,7 +290,7 @@ class MultiLabel(TwoClasses):
         return float(self.distribution[:, wrong].sum())
 
 
-class MultiLabelMada(MultiLabel, Mada):
+class MultiLabelMadaBoost(MultiLabelAdaBoost, MadaBoost):
     """AdaBoost.MH with MadaBoost's capped weights."""
 
 
@@ -304,11 +308,11 @@ class RealValued(TwoClasses):
         return weighted_error(self.y * scaled, weight / weight.sum())
 
     def agreement(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        """The rate at which the loss decreases along a hypothesis: Σ w y h, y the least-squares target."""
+        """Return how fast the loss decreases along a hypothesis: Σ w y h, y the least-squares target."""
         return float((w * self.target(f) * votes).sum())
 
 
-class Real(RealValued):
+class RealAdaBoost(RealValued):
     """Real AdaBoost: hypotheses are confidence-rated, h = ½ ln(p / (1 - p))."""
 
     output_kind = "probabilities"
@@ -317,7 +321,9 @@ class Real(RealValued):
         super().__init__(*args, **options)
         self.as_vote = self.half_log_odds = HalfLogOdds(self.n_rows)
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
         largest = float(np.abs(votes).max())
         if largest <= EDGE_TOLERANCE or not self.agreement(votes, w, f) > 0:
             return None
@@ -330,13 +336,15 @@ class Real(RealValued):
         return VoteStep(scale, scale * largest, error, None, is_perfect)
 
 
-class Gentle(RealValued):
+class GentleAdaBoost(RealValued):
     """GentleBoost: a Newton step on the exponential loss, which is the weighted mean of y."""
 
     output_kind = "numbers"
     factor = 1.0
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
         largest = float(np.abs(votes).max())
         if largest <= EDGE_TOLERANCE or not self.agreement(votes, w, f) > 0:
             return None
@@ -344,7 +352,7 @@ class Gentle(RealValued):
         return VoteStep(scale, scale * largest, None, None)
 
 
-class Logit(Gentle):
+class LogitBoost(GentleAdaBoost):
     """LogitBoost: Newton steps on the binomial likelihood, with p_y = 1 / (1 + exp(-2 y f))."""
 
     factor = 0.5
@@ -395,13 +403,15 @@ class Samme:
     def training_error(self, f: np.ndarray) -> float:
         return float(self.distribution[f.argmax(axis=0) != self.classes].sum())
 
-    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(
+        self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, step_sum: float
+    ) -> VoteStep | None:
         error = self.error_of(votes, w)
         class_term = math.log(self.n_classes - 1)
         if error >= self.chance - EDGE_TOLERANCE:
             return None
         if error == 0:
-            scale = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) + class_term
+            scale = step_sum + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) + class_term
             return VoteStep(scale, scale, 0.0, None, True)
         scale = self.learning_rate * (math.log((1 - error) / error) + class_term)
         return VoteStep(scale, scale, error, None)
@@ -413,7 +423,7 @@ def weighted_error(agreement: np.ndarray, w: np.ndarray) -> float:
     return float((w * (1 - agreement)).sum() / 2)
 
 
-def adaboost_step(error: float, size: float, learning_rate: float) -> VoteStep | None:
+def adaboost_step(error: float, step_sum: float, learning_rate: float) -> VoteStep | None:
     """α = ½ ln((1 - ε) / ε), times the learning rate.
 
     None if ε >= ½. If ε = 0, α would be infinite; it becomes larger than all steps before it together, so
@@ -422,14 +432,14 @@ def adaboost_step(error: float, size: float, learning_rate: float) -> VoteStep |
     if error >= 0.5 - EDGE_TOLERANCE:
         return None
     if error <= 0:
-        alpha = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
+        alpha = step_sum + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
         return VoteStep(alpha, alpha, 0.0, alpha, True)
     alpha = learning_rate * math.log((1 - error) / error) / 2
     return VoteStep(alpha, alpha, error, alpha)
 
 
 def step_with_smallest_z(w: np.ndarray, agreement: np.ndarray) -> float:
-    """The α in (0, 1] that minimises Σ w exp(-α agreement), for an edge above 0."""
+    """Return the α in (0, 1] that minimises Σ w exp(-α agreement), for an edge above 0."""
 
     def slope(alpha: float) -> float:
         return -float((w * agreement * np.exp(-alpha * agreement)).sum())
@@ -438,7 +448,7 @@ def step_with_smallest_z(w: np.ndarray, agreement: np.ndarray) -> float:
 
 
 def exponential_weights(logs: np.ndarray) -> Weights:
-    """exp(logs), normalised to sum to 1, without overflow or underflow of the largest."""
+    """Return exp(logs), normalised to sum to 1, without overflow or underflow of the largest."""
     largest = logs.max()
     w = np.exp(logs - largest)
     mass = float(w.sum())
@@ -447,9 +457,9 @@ def exponential_weights(logs: np.ndarray) -> Weights:
 
 
 VARIANTS: dict[str, type[TwoClasses]] = {
-    "discrete": Discrete,
-    "real": Real,
-    "gentle": Gentle,
-    "logit": Logit,
-    "mada": Mada,
+    "discrete": DiscreteAdaBoost,
+    "real": RealAdaBoost,
+    "gentle": GentleAdaBoost,
+    "logit": LogitBoost,
+    "mada": MadaBoost,
 }

@@ -2,8 +2,8 @@
 
 A vote consists of trees of the core (`TreeVote`) or of any learners (`LearnerVote`). Both compute
 f(x) = Σ scale · as_vote(output of the hypothesis on x) for each output, and have the same methods: `add` a
-hypothesis (or a list, one per output), `add_nothing` for an output whose loop has ended, `raw` sums of shape
-(rows, outputs) of rounds [first, last), `truncate`, `copy`.
+hypothesis (or a list, one per output), `add_nothing` for an output whose loop has ended, `predict_raw`, sums
+of shape (rows, outputs) over rounds [first, last), `truncate`, `copy`.
 
 A code is a matrix with a line of -1, 0 and +1 for each class and a column for each two-class problem.
 One-vs-rest, one-vs-one and error-correcting codes differ in the matrix alone. Column l is fitted to the rows
@@ -119,7 +119,7 @@ class TreeVote:
             no_categories,
         )
 
-    def raw(
+    def predict_raw(
         self, X: TableLike, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
         last = self.n_rounds if last is None else last
@@ -166,7 +166,9 @@ class LearnerVote:
     def add_nothing(self) -> None:
         self.voters.append(Voter(0.0, None))
 
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def predict_raw(
+        self, X: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((X.shape[0], self.outputs))
         for output, added in self._iterate_votes(X, first, last):
@@ -204,7 +206,7 @@ Vote = TreeVote | LearnerVote
 
 # -------------------------------------------------------------- the codes
 def code_matrix(kind: str, n_classes: int, seed: int = 0) -> np.ndarray:
-    """The matrix (classes, columns) of a code, by its name.
+    """Return the matrix (classes, columns) of a code, by its name.
 
     >>> code_matrix("one-vs-rest", 3)
     array([[ 1, -1, -1],
@@ -233,7 +235,7 @@ def _all_pairs(n_classes: int) -> np.ndarray:
 
 
 def _every_column(n_classes: int) -> np.ndarray:
-    """All 2^(K-1) - 1 ways to split the classes in two, with the first class always at -1."""
+    """Return all 2^(K-1) - 1 ways to split the classes in two, with the first class always at -1."""
     numbers = np.arange(1, 2 ** (n_classes - 1))
     bits = numbers >> np.arange(n_classes - 1)[:, None] & 1
     other_classes = np.where(bits == 1, 1, -1)
@@ -241,12 +243,12 @@ def _every_column(n_classes: int) -> np.ndarray:
 
 
 def _random_code(n_classes: int, seed: int) -> np.ndarray:
-    """The random code of 10 log2(K) columns with the largest distance between its two closest classes."""
-    random = np.random.RandomState(seed)
+    """Return the random code of 10 log2(K) columns in which the two closest classes differ most."""
+    rng = np.random.RandomState(seed)
     columns = math.ceil(10 * math.log2(n_classes))
     best, best_distance = None, -1
     for _ in range(CODES_TRIED):
-        matrix = (2 * random.randint(0, 2, (n_classes, columns)) - 1).astype(np.int8)
+        matrix = (2 * rng.randint(0, 2, (n_classes, columns)) - 1).astype(np.int8)
         if (np.abs(matrix.sum(axis=0, dtype=int)) == n_classes).any():
             continue  # a column that separates no classes
         distance = _least_distance(matrix)
@@ -257,7 +259,7 @@ def _random_code(n_classes: int, seed: int) -> np.ndarray:
 
 
 def _least_distance(matrix: np.ndarray) -> int:
-    """The number of columns in which the two closest classes differ."""
+    """Return the number of columns in which the two closest classes differ."""
     agreement = matrix.astype(int) @ matrix.T.astype(int)
     np.fill_diagonal(agreement, -matrix.shape[1])
     return int(matrix.shape[1] - agreement.max()) // 2
@@ -316,7 +318,7 @@ class VoteDecoder(LargestScore):
         return softmax(self.log_odds_factor * scores, axis=1)
 
     def margins(self, raw: np.ndarray, class_indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """The vote for the true class minus the largest other one, divided by the largest possible vote."""
+        """Return the vote for the true class minus the largest other one, by the largest possible vote."""
         largest = self.log_odds_factor * max(float(sizes.sum()), 1e-300)
         return lead_of_own_class(raw, class_indices) / largest
 
@@ -343,7 +345,7 @@ class CodeDecoder(LargestScore):
         return softmax(scores, axis=1)
 
     def margins(self, raw: np.ndarray, class_indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """The score of the true class minus the largest other one, divided by the largest possible gap.
+        """Return the score of the true class minus the largest other one, by the largest possible gap.
 
         The gap is largest if all columns agree with one line of the code and disagree with another. With one
         column and the exponential loss the margin is y f / Σ|α|.
@@ -357,7 +359,7 @@ Decoder = TwoClassDecoder | VoteDecoder | CodeDecoder
 
 
 def lead_of_own_class(scores: np.ndarray, class_indices: np.ndarray) -> np.ndarray:
-    """The score of each row's own class minus the largest score of the other classes."""
+    """Return the score of each row's own class minus the largest score of the other classes."""
     rows = np.arange(class_indices.size)
     own_score = scores[rows, class_indices]
     other_scores = scores.copy()

@@ -25,7 +25,7 @@ from bosquet._sklearn import (
 )
 from bosquet._weights import check_sample_weight
 from bosquet.batches.training import TrainingBatches, TrainingInput, training_input
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import MAX_LEAVES, as_indexable
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._checkpoint import (
     FinishedStepper,
@@ -147,10 +147,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]
-        weights = scale_weight(self, weight, encoder)
+        scaled = scale_weight(self, weight, encoder)
         loss.check_targets(target)
         offset = check_offset(given.offset, given.exposure, loss, n_samples)
-        all_rows = EncodedRows(columns, target, *weights, offset=offset)
+        all_rows = EncodedRows(columns, target, scaled.weight, scaled.factor, offset)
         has_offset = given.offset is not None or given.exposure is not None
 
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
@@ -251,7 +251,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     def _cross_validate(
         self, folds: list[tuple[EncodedRows, EncodedRows]], encoder: TableEncoder
     ) -> LossHistory:
-        """The mean losses of the folds (training and validation rows), until they no longer fall."""
+        """Return the mean losses of the folds (training and validation rows), until they no longer fall."""
         steppers = [
             self._make_stepper(train, validation, self._loss, encoder, self._seed, None, threads=1)
             for train, validation in folds
@@ -276,7 +276,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return history
 
     def _mean_with_other_runs(self, terms: GradientTerms, rows: EncodedRows) -> GradientTerms:
-        """The mean of this run and of the other `n_runs` - 1, which have other seeds."""
+        """Return the mean of this run and of the other `n_runs` - 1, which have other seeds."""
         seeds = seeds_of_runs(self._seed, self.parameters_["n_runs"])[1:]
         if not seeds:
             return terms
@@ -297,7 +297,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return mean_of_runs([run for run in runs if isinstance(run, TreeTerms)])
 
     def _compute_validation_fingerprint(self, fit_rows: FitRows) -> int | None:
-        """The fingerprint of the validation set that early stopping uses; None without early stopping."""
+        """Return the fingerprint of the validation set that early stopping uses.
+
+        The result is None without early stopping.
+        """
         if fit_rows.validation is None or not self._stops_early():
             return None
         validation = fit_rows.validation
@@ -312,7 +315,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         fit_rows: FitRows,
         previous: GradientTerms | None,
     ) -> None:
-        """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
+        """Return the model: truncated to the best round, or fitted again to all rows.
+
+        With several runs, it is their mean.
+        """
         rows, best = fit_rows.train, start.history.best_round
         terms = terms_with_stopping = stepper.terms
         refits = best is not None and self.refit and fit_rows.validation_rows is not None
@@ -357,7 +363,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         score: Callable[[], float] | None = None,
         callbacks: Iterable[Callback] | None = None,
     ) -> GradientStepper | FinishedStepper:
-        """A stepper after these rounds, which go on from those of the checkpoint.
+        """Return a stepper after these rounds, which go on from those of the checkpoint.
 
         `name` is that of the run in the checkpoint. With callbacks, which may save the model, the model has
         the terms and the losses during the run.
@@ -409,10 +415,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 X, categorical_features=categorical, owner=owner
             )
         # A learner of another kind is given X unchanged; only its shape and names are stored.
-        return encoder, columns if native else as_shaped(X)
+        return encoder, columns if native else as_indexable(X)
 
     def _fit_encoder(self, X: TrainingBatches) -> TableEncoder:
-        """An encoder for a table that is read in batches, for the same encoding as of the whole table."""
+        """Return an encoder for a table read in batches, for the same encoding as of the whole table."""
         options = {"categorical_features": self.categorical_features, "owner": type(self).__name__}
         if self.categorical_encoding == "levels":
             return X.fit_encoder(**options)
@@ -434,7 +440,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             )
 
     def _encode_all_levels(self, X: Any) -> tuple[TableEncoder, Any]:
-        """An encoder for target statistics, or the ordinary one if they are not used."""
+        """Return an encoder for target statistics, or the ordinary one if they are not used."""
         owner, categorical = type(self).__name__, self.categorical_features
         encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=categorical, max_categories=None, owner=owner
@@ -444,7 +450,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
     def _mark_unseen_levels(self, encoder: TableEncoder) -> None:
         """Let the encoder distinguish unseen levels from missing values if target statistics are used."""
-        levels = max(encoder.categories)
+        levels = max(encoder.n_levels)
         if levels > 0 and (self.categorical_encoding == "target" or levels > AUTO_TARGET_LEVELS):
             encoder.unseen_code = UNSEEN
 
@@ -457,7 +463,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return check_sample_weight(sample_weight, n_rows, keep_scale=True)
 
     def _class_shares(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
-        """The share of each class in the weight of all rows; None without classes."""
+        """Return the share of each class in the weight of all rows; None without classes."""
         numbers = self._strata(target)
         if numbers is None:
             return None
@@ -509,12 +515,14 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         )
 
     def _take_rows(self, part: EncodedRows, row_numbers: np.ndarray) -> EncodedRows:
-        """The rows of a part that have these numbers."""
+        """Return the rows of a part that have these numbers."""
         take = take_rows if self.estimator is None else rows_of
         weight = part.weight[row_numbers] if part.weight.size else part.weight
         target = np.ascontiguousarray(part.target[:, row_numbers])
         offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, row_numbers])
-        return EncodedRows(take(part.columns, row_numbers), target, weight, part.unit, offset)
+        return EncodedRows(
+            take(part.columns, row_numbers), target, weight, part.weight_factor, offset
+        )
 
     def _make_stepper(
         self,
@@ -546,17 +554,17 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         threads = threads or effective_threads(self.n_jobs)
         statistics = self._training_statistics(train, encoder, terms, threads)
         if terms is not None and statistics is not None and terms.statistics is None:
-            terms.statistics = statistics.statistics  # the terms are those of a checkpoint
-        options = self._core_options(encoder, loss, seed, train.unit)
+            terms.statistics = statistics.target_statistics  # the terms are those of a checkpoint
+        options = self._core_options(encoder, loss, seed, train.weight_factor)
         if statistics is not None:
-            derive_constraints(options, statistics.statistics.sources)
+            derive_constraints(options, statistics.target_statistics.sources)
         return TreeStepper(
             train,
             validation,
             loss,
             terms,
             categories=(
-                statistics.statistics.tree_categories if statistics else encoder.categories
+                statistics.target_statistics.tree_categories if statistics else encoder.n_levels
             ),
             options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
@@ -580,13 +588,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 f" uses target statistics (with 'auto' if a column has more than {AUTO_TARGET_LEVELS}"
                 " categories); set categorical_encoding='levels'"
             )
-        options = self._core_options(encoder, loss, seed, train.unit)
+        options = self._core_options(encoder, loss, seed, train.weight_factor)
         stepper: TreeStepper = train.columns.tree_stepper(
             train,
             validation,
             loss,
             terms,
-            categories=encoder.categories,
+            categories=encoder.n_levels,
             options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
             vector_leaves=self.parameters_["multi_strategy"] == MULTI_OUTPUT_TREE,
@@ -596,7 +604,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     def _training_statistics(
         self, train: EncodedRows, encoder: TableEncoder, terms: TreeTerms | None, threads: int
     ) -> TrainingStatistics | None:
-        """The target statistics of the training rows; None if the trees split on levels only."""
+        """Return the target statistics of the training rows; None if the trees split on levels only."""
         earlier_statistics = terms.statistics if terms else None
         if encoder.unseen_code != UNSEEN:
             return None
@@ -608,7 +616,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         statistics = TrainingStatistics(
             train,
             self._statistic_targets(train.target),
-            encoder.categories,
+            encoder.n_levels,
             seed=self._seed,
             threads=threads,
             groups=[group.columns for group in earlier_statistics.groups]
@@ -616,7 +624,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             else None,
         )
         if earlier_statistics is not None and not earlier_statistics.same_tables(
-            statistics.statistics
+            statistics.target_statistics
         ):
             raise ValueError(
                 "warm_start=True needs the rows of the first fit if categorical_encoding='target' was"
@@ -626,9 +634,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return statistics
 
     def _core_options(
-        self, encoder: TableEncoder, loss: NativeLoss | CustomLoss, seed: int, unit: float
+        self, encoder: TableEncoder, loss: NativeLoss | CustomLoss, seed: int, weight_factor: float
     ) -> dict[str, Any]:
-        """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
+        """Return the core's options; `weight_factor` is the factor that scaled the weights."""
         parameters = self.parameters_
         n, names = encoder.n_features, encoder.feature_names
         monotone = directions_of(self.monotonic_cst, encoder)
@@ -642,16 +650,16 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             )
         return {
             "depth_wise": self.growth == "depth",
-            "max_leaf_nodes": parameters["max_leaf_nodes"] or 65_535,
+            "max_leaf_nodes": parameters["max_leaf_nodes"] or MAX_LEAVES,
             "max_depth": self.max_depth or 0,
             "min_samples_leaf": parameters["min_samples_leaf"],
-            "min_child_weight": unit * self.min_child_weight,
-            "l2_regularization": unit * parameters["l2_regularization"],
-            "min_split_gain": unit * self.min_split_gain,
+            "min_child_weight": weight_factor * self.min_child_weight,
+            "l2_regularization": weight_factor * parameters["l2_regularization"],
+            "min_split_gain": weight_factor * self.min_split_gain,
             "max_delta_step": float(self.max_delta_step),
             "split_noise": float(parameters["split_noise"]),
             "category_smoothing": float(parameters["cat_smooth"]),
-            "category_l2": unit * parameters["cat_l2"],
+            "category_l2": weight_factor * parameters["cat_l2"],
             "max_category_threshold": self.max_cat_threshold,
             "min_samples_category": parameters["min_samples_category"],
             "features_by_tree": feature_share(self.max_features_per_tree, n),
@@ -662,12 +670,12 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             "learning_rate": float(parameters["learning_rate"]),
             "subsample": float(parameters["subsample"]),
             "gradient_sampling": self.sampling == "gradient",
-            "newton": self.step == "newton" and loss.curved,
+            "newton": self.step == "newton" and loss.uses_newton_steps,
             "seed": seed,
         }
 
     def _make_scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, fit_rows: FitRows) -> Any:
-        """A function that returns the score on the validation set; None to monitor the loss."""
+        """Return a function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None
         from sklearn.metrics import check_scoring
@@ -716,6 +724,6 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
 
 def seeds_of_runs(seed: int, runs: int) -> list[int]:
-    """A seed for each run; the first is the fit's own."""
+    """Return a seed for each run; the first is the fit's own."""
     others = np.random.SeedSequence(seed).generate_state(runs - 1)
     return [seed, *(int(other) for other in others)]

@@ -10,7 +10,7 @@ import numpy as np
 from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted, effective_threads
 from bosquet._state.tree_sums import share_among_sources
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.gradient._learners import LearnerTerms
 from bosquet.boosting.gradient._offsets import check_offset
 from bosquet.boosting.gradient._trees import TreeTerms
@@ -47,27 +47,27 @@ class BoostedSum:
     def _raw(
         self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
     ) -> np.ndarray:
-        """Raw predictions (rows, outputs), with the offset."""
+        """Return raw predictions (rows, outputs), with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
-            raw = self._terms.raw(as_shaped(X), 1)
+            raw = self._terms.predict_raw(as_indexable(X), 1)
         else:
-            raw = self._terms.raw(columns, effective_threads(self.n_jobs))
+            raw = self._terms.predict_raw(columns, effective_threads(self.n_jobs))
         added = check_offset(offset, exposure, self._loss, raw.shape[0])
         return raw if added is None else raw + added.T
 
     def _staged_raw(
         self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
     ) -> Iterator[np.ndarray]:
-        """Raw predictions after each round, with the offset."""
+        """Return raw predictions after each round, with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         threads = effective_threads(self.n_jobs)
         raw: Any = 0.0
         for round_ in range(self._terms.n_rounds):
             if isinstance(self._terms, LearnerTerms):
-                raw = raw + self._terms.raw(as_shaped(X), threads, round_, round_ + 1)
+                raw = raw + self._terms.predict_raw(as_indexable(X), threads, round_, round_ + 1)
             else:
                 if round_ == 0:
                     columns = self._terms.tree_columns(columns, threads)
@@ -113,7 +113,7 @@ class BoostedSum:
         scoring: str | Callable[..., float] | None = None,
         random_state: RandomState = None,
     ) -> np.ndarray:
-        """The importance of each feature.
+        """Return the importance of each feature.
 
         Parameters
         ----------

@@ -52,8 +52,8 @@ class StoredRun:
             losses = history.validation_loss or history.train_loss
             if has_score:
                 losses = [-score for score in history.validation_score]
-            for number, loss in enumerate(losses, start=1):
-                stopping.should_stop(number, loss)
+            for n_rounds, loss in enumerate(losses, start=1):
+                stopping.should_stop(n_rounds, loss)
 
     def to_state(self) -> dict[str, Any]:
         history = self.history

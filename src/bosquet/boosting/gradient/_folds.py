@@ -29,7 +29,7 @@ _MAX_FACTOR_OF_ROUNDS = 1.25
 
 
 def fold_rows(n_rows: int, folds: int, seed: int, strata: np.ndarray | None) -> list[RowPair]:
-    """Training and validation rows of each fold, ascending; stratified if every class has enough rows."""
+    """Return training and validation rows of each fold, ascending, stratified if every class has enough."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     if n_rows < 2:
@@ -47,7 +47,7 @@ def fold_rows(n_rows: int, folds: int, seed: int, strata: np.ndarray | None) -> 
 def given_folds(
     cv: Splitter | Sequence[RowPair], y: np.ndarray, n_rows: int, weighted_rows: np.ndarray | None
 ) -> list[RowPair]:
-    """Training and validation rows of each split of a table, by a splitter or a list of splits.
+    """Return training and validation rows of each split of a table, by a splitter or a list of splits.
 
     Only the `weighted_rows` of the table are used (None: all); `y` and the result refer to them.
     """
@@ -78,7 +78,7 @@ def rounds_on_all_rows(best_round: int, folds: Sequence[RowPair], n_rows: int) -
 
 
 def _to_row_numbers(rows: Any, number: np.ndarray, split: int) -> np.ndarray:
-    """The numbers of the given rows of the table, ascending, without those that are -1."""
+    """Return the numbers of the given rows of the table, ascending, without those that are -1."""
     indices = np.asarray(rows)
     if indices.dtype.kind not in "iu" or (
         indices.size and not 0 <= indices.min() <= indices.max() < number.size
@@ -152,7 +152,7 @@ def _boost_until(n_rounds: int, stepper: Stepper) -> None:
 def _run_side_by_side(
     task: Callable[[Stepper], Result], steppers: Sequence[Stepper], threads: int
 ) -> list[Result]:
-    """The results of a task for each stepper, in order."""
+    """Return the results of a task for each stepper, in order."""
     threads = min(threads, len(steppers))
     if threads == 1:
         return [task(stepper) for stepper in steppers]

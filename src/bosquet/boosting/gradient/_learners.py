@@ -34,7 +34,9 @@ class LearnerTerms:
         other.rounds = list(self.rounds)
         return other
 
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def predict_raw(
+        self, X: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         rounds = self.rounds[first:last]
         start = self.base if first == 0 else np.zeros_like(self.base)
         columns = [
@@ -48,7 +50,7 @@ class LearnerTerms:
 
 
 def _predict(learner: Any, X: Any, round_: int) -> np.ndarray:
-    """One number per row; an error names the learner and its round."""
+    """Return one number per row; an error names the learner and its round."""
     try:
         return predicted_numbers(learner, X)
     except Exception as error:
@@ -84,10 +86,12 @@ class LearnerStepper:
             base = loss.best_constants(train.target, train.weight, train.offset)
             terms = LearnerTerms(np.asarray(base))
         self.terms = terms
-        self.raw = train.with_offset(terms.raw(train.columns, 1).T)
+        self.raw = train.with_offset(terms.predict_raw(train.columns, 1).T)
         loss.compare_derivatives(train.target, self.raw)
         self.validation_raw = (
-            validation.with_offset(terms.raw(validation.columns, 1).T) if validation else None
+            validation.with_offset(terms.predict_raw(validation.columns, 1).T)
+            if validation
+            else None
         )
 
     def release(self) -> None:
@@ -133,7 +137,7 @@ class LearnerStepper:
         return learner.fit(X, residual)
 
     def _line_search(self, k: int, direction: np.ndarray, rows: np.ndarray | None) -> float:
-        """The step ≥ 0 at which the loss along `direction` stops decreasing.
+        """Return the step ≥ 0 at which the loss along `direction` stops decreasing.
 
         Doubling brackets the zero of the slope, and bisection finds it; the losses are convex along a line.
         """

@@ -29,7 +29,7 @@ def check_offset(
     n_rows: int,
     name: str = "offset",
 ) -> np.ndarray | None:
-    """The offsets of all outputs, (outputs, rows); None if there are none or all are 0.
+    """Return the offsets of all outputs, (outputs, rows); None if there are none or all are 0.
 
     `name` is that of the offset in messages.
     """
@@ -47,7 +47,7 @@ def check_offset(
 def _numbers_by_output(
     offset: ArrayLike, name: str, loss: NativeLoss | CustomLoss, n_rows: int
 ) -> np.ndarray:
-    """The numbers as an array of shape (outputs, rows)."""
+    """Return the numbers as an array of shape (outputs, rows)."""
     try:
         numbers = np.asarray(without_mask(offset), dtype=float)
     except (TypeError, ValueError) as error:

@@ -8,6 +8,7 @@ from bosquet._parameters import (
     MAX_COUNT,
     Check,
     boolean,
+    check_estimator,
     choice,
     feature_index,
     folds,
@@ -15,10 +16,10 @@ from bosquet._parameters import (
     number,
     number_of_features,
     or_auto,
+    resolve_max_features,
 )
 from bosquet._parameters import check_parameters as check_against
-from bosquet._parameters import resolve_max_features as count_features
-from bosquet.boosting._inputs import check_learner
+from bosquet.boosting._inputs import MAX_LEAVES
 from bosquet.boosting.gradient.automatic import (
     MULTI_OUTPUT_TREE,
     ONE_OUTPUT_PER_TREE,
@@ -221,7 +222,7 @@ CHECKS: dict[str, Check] = {
     "learning_rate": or_auto(number(0, open_low=True)),
     "n_estimators": or_auto(integer(1)),
     "n_runs": or_auto(integer(1)),
-    "max_leaf_nodes": or_auto(integer(2, 65535, none=True)),
+    "max_leaf_nodes": or_auto(integer(2, MAX_LEAVES, none=True)),
     "max_depth": integer(1, MAX_COUNT, none=True),
     "min_samples_leaf": or_auto(integer(1, MAX_COUNT)),
     "min_child_weight": number(0),
@@ -252,9 +253,8 @@ CHECKS: dict[str, Check] = {
     "warm_start": boolean(),
     "verbose": integer(0),
     "alpha": number(0, 1, open_low=True, open_high=True),
-    "tweedie_power": (
-        number(1, 2, open_low=True, open_high=True)[0],
-        "a number in (1, 2); use loss='gamma' for a power of 2",
+    "tweedie_power": number(1, 2, open_low=True, open_high=True)._replace(
+        accepted="a number in (1, 2); use loss='gamma' for a power of 2"
     ),
 }
 
@@ -262,7 +262,7 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
-    check_learner(estimator.estimator)
+    check_estimator(estimator.estimator, none=True)
     if estimator.n_runs not in ("auto", 1):
         _check_runs(estimator)
 
@@ -312,16 +312,16 @@ def _check_runs(estimator: BaseGradientBoosting) -> None:
 
 
 def feature_share(value: Any, n_features: int) -> float:
-    """A value of `max_features` as a fraction of the features."""
+    """Return a value of `max_features` as a fraction of the features."""
     if isinstance(value, float):
         return value
-    return count_features(value, n_features) / n_features
+    return resolve_max_features(value, n_features) / n_features
 
 
 def interaction_groups(
     constraint: Any, n_features: int, names: list[str] | None
 ) -> list[list[int]]:
-    """Sets of features that may occur together on a path; an empty list without a constraint.
+    """Return sets of features that may occur together on a path; an empty list without a constraint.
 
     As in scikit-learn, features that are in no set form a set of their own.
     """

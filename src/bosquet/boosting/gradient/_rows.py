@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bosquet._row_labels import warn_of_row_order_mismatch
 from bosquet._targets import check_same_length
 from bosquet._weights import check_sample_weight, power_of_two, warn_of_rescaling, warn_of_scale
-from bosquet.boosting._inputs import as_shaped
+from bosquet.boosting._inputs import as_indexable
 from bosquet.boosting.gradient._offsets import check_offset
 from bosquet.data import TableEncoder, count_rows
 
@@ -30,14 +30,14 @@ LEAST_SHARE = 0.05
 class EncodedRows:
     """Encoded columns with targets of shape (targets, rows) and weights (empty: all 1).
 
-    `unit` is the factor by which the weights were scaled, so that they fit single precision. `offset` is
-    added to the raw predictions, (outputs, rows); None: no offset.
+    `weight_factor` is the factor by which the weights were scaled, so that they fit single precision.
+    `offset` is added to the raw predictions, (outputs, rows); None: no offset.
     """
 
     columns: Any  # Columns or BatchedColumns; a matrix for learners of another kind
     target: np.ndarray
     weight: np.ndarray
-    unit: float = 1.0
+    weight_factor: float = 1.0
     offset: np.ndarray | None = None
 
     @property
@@ -45,7 +45,7 @@ class EncodedRows:
         return self.target.shape[1]
 
     def with_offset(self, raw: np.ndarray) -> np.ndarray:
-        """Raw predictions (outputs, rows) plus the offset, as a contiguous array."""
+        """Return raw predictions (outputs, rows) plus the offset, as a contiguous array."""
         return np.ascontiguousarray(raw if self.offset is None else raw + self.offset)
 
 
@@ -72,7 +72,7 @@ def rows_of_eval_set(
     owner: str,
     needs_offset: bool,
 ) -> EncodedRows:
-    """The validation set that the caller passed as `eval_set`.
+    """Return the validation set that the caller passed as `eval_set`.
 
     `needs_offset` is whether the training rows have an offset: the loss would be wrong without one here.
     """
@@ -92,15 +92,22 @@ def rows_of_eval_set(
     warn_of_row_order_mismatch(("X of eval_set", "y of eval_set"), eval_set)
     target = encode_target(y)
     loss.check_targets(target)
-    columns: Any = as_shaped(X) if encoder is None else encoder.transform(X, owner=owner)
+    columns: Any = as_indexable(X) if encoder is None else encoder.transform(X, owner=owner)
     check_same_length(target.shape[1], columns.shape[0] if encoder is None else count_rows(columns))
     weight = check_sample_weight(given_weight, target.shape[1])
     offset = check_offset(given_offset, None, loss, target.shape[1], "eval_set[3]")
     return EncodedRows(columns, target, weight, offset=offset)
 
 
-def scale_weight(model: Any, weight: np.ndarray, encoder: TableEncoder) -> tuple[np.ndarray, float]:
-    """Weights that can be multiplied by gradients in single precision, and the factor that scaled them.
+class ScaledWeights(NamedTuple):
+    """Weights of rows after their multiplication by a factor."""
+
+    weight: np.ndarray
+    factor: float
+
+
+def scale_weight(model: Any, weight: np.ndarray, encoder: TableEncoder) -> ScaledWeights:
+    """Return weights that can be multiplied by gradients in single precision.
 
     The factor is a power of two, and parameters in units of weight are multiplied by it as well: the model
     has the same bits. Weights that are too small are not scaled if there are such parameters: compared with
@@ -109,18 +116,18 @@ def scale_weight(model: Any, weight: np.ndarray, encoder: TableEncoder) -> tuple
     if model.estimator is not None:
         factor = power_of_two(weight)
         warn_of_rescaling(factor, weight)
-        return weight * factor, factor
+        return ScaledWeights(weight * factor, factor)
     parameters = _in_units_of_weight(model, encoder)
     warn_of_scale(weight, parameters, least=LEAST_SHARE * model.parameters_["min_samples_leaf"])
     factor = power_of_two(weight, WEIGHT_RANGE)
     if factor > 1 and any(parameters.values()):
         factor = 1.0
-    return weight * factor if factor != 1 else weight, factor
+    return ScaledWeights(weight * factor if factor != 1 else weight, factor)
 
 
 def _in_units_of_weight(model: Any, encoder: TableEncoder) -> dict[str, float]:
-    """The parameters that are compared with sums of weights."""
+    """Return the parameters that are compared with sums of weights."""
     names = ["l2_regularization", "min_child_weight", "min_split_gain"]
-    if any(encoder.categories):
+    if any(encoder.n_levels):
         names.append("cat_l2")
     return {name: float(model.parameters_.get(name, getattr(model, name))) for name in names}

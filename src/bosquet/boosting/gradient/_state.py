@@ -101,7 +101,7 @@ def _set_columns(
     encoder = TableEncoder.from_state(read_field(state, "encoder"), max_levels=None)
     encoder.unseen_code = UNSEEN
     set_feature_attributes(model, encoder)
-    return read_statistics(read_object(state, "target_statistics"), encoder.categories, trees)
+    return read_statistics(read_object(state, "target_statistics"), encoder.n_levels, trees)
 
 
 def _read_fit_parameters(state: State) -> dict[str, Any]:

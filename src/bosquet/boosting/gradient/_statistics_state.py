@@ -31,7 +31,10 @@ LARGEST_WEIGHT = 1e30
 
 
 def statistics_state(statistics: TargetStatistics) -> State:
-    """The statistics as JSON values; sums without a fraction, such as counts, are written as integers."""
+    """Return the statistics as JSON values.
+
+    Sums without a fraction, such as counts, are written as integers.
+    """
     return {
         "kept": list(statistics.kept_columns),
         "prior": statistics.prior.tolist(),
@@ -64,11 +67,11 @@ def read_statistics(state: Any, categories: list[int], trees: Ensemble) -> Targe
             f"invalid model file: the trees have {trees.n_features} features, but 'target_statistics' has"
             f" {n_columns} columns"
         )
-    nominal = sum(levels > 0 for levels in categories)
-    if len(groups) > nominal + MAX_COMBINATIONS:
+    n_categorical = sum(levels > 0 for levels in categories)
+    if len(groups) > n_categorical + MAX_COMBINATIONS:
         raise ModelFileError(
-            f"invalid model file: 'groups' has {len(groups)} entries; there may be {nominal} columns and"
-            f" {MAX_COMBINATIONS} combinations"
+            f"invalid model file: 'groups' has {len(groups)} entries; there may be {n_categorical} columns"
+            f" and {MAX_COMBINATIONS} combinations"
         )
     read = [_read_group(group, categories, prior.size) for group in groups]
     if len({group.columns for group in read}) != len(read):
@@ -84,8 +87,8 @@ def read_statistics(state: Any, categories: list[int], trees: Ensemble) -> Targe
 def _read_group(state: Any, categories: list[int], n_targets: int) -> LevelSums:
     columns = read_integers(state, "columns", 0, len(categories) - 1)
     ascending = all(low < high for low, high in pairwise(columns))
-    nominal = all(categories[f] > 0 for f in columns)
-    if not 1 <= len(columns) <= MAX_COMBINED or not ascending or not nominal:
+    all_categorical = all(categories[f] > 0 for f in columns)
+    if not 1 <= len(columns) <= MAX_COMBINED or not ascending or not all_categorical:
         wanted = f"1 to {MAX_COMBINED} numbers of categorical columns in ascending order"
         raise invalid_field("columns", columns, wanted)
     n_keys = prod(categories[f] + 1 for f in columns)

@@ -36,7 +36,7 @@ VERSIONS = 8
 # With more rows there is less noise, and a version takes more memory: MANY_ROWS have FEW_VERSIONS.
 MANY_ROWS, FEW_VERSIONS = 200_000, 3
 # The prior mean counts as much as this many rows.
-STRENGTH = 1.0
+PRIOR_WEIGHT = 1.0
 # Columns with more levels are split by their statistics only. A set of levels that is found among hundreds
 # of levels fits noise.
 MAX_SET_LEVELS = 255
@@ -115,13 +115,13 @@ class TargetStatistics:
         )
 
     def _level_values(self, group: LevelSums) -> np.ndarray:
-        """The derived values of each level of a group, shape (levels, targets + 1)."""
+        """Return the derived values of each level of a group, shape (levels, targets + 1)."""
         mean = group.sums + self.strength * self.prior[:, None]
         mean /= group.weight + self.strength
         return np.vstack([mean, group.weight]).T.astype(np.float32, order="C")
 
     def tree_columns(self, columns: Columns, threads: int = 1) -> list[np.ndarray]:
-        """The columns of the trees for rows that are not training rows."""
+        """Return the columns of the trees for rows that are not training rows."""
         derived = self._tables.derive(columns, threads)
         return [*(columns[f] for f in self.kept_columns), *derived]
 
@@ -159,13 +159,13 @@ class TrainingStatistics:
         self.columns, self.weight = rows.columns, rows.weight
         self.target = np.ascontiguousarray(target)
         self.categories, self.threads = list(categories), threads
-        self.strength = STRENGTH * rows.unit
+        self.strength = PRIOR_WEIGHT * rows.weight_factor
         self.prior = _weighted_means(self.target, self.weight)
         if groups is None:
             groups = choose_groups(self._gain_function(seed), self.categories, self.prior.size)
         self.versions = VERSIONS if self.target.shape[1] < MANY_ROWS else FEW_VERSIONS
         self._numbered_groups = [self._number_levels(self.columns, group) for group in groups]
-        self.statistics = TargetStatistics(
+        self.target_statistics = TargetStatistics(
             self.categories,
             [f for f, levels in enumerate(self.categories) if levels <= MAX_SET_LEVELS],
             [
@@ -177,12 +177,12 @@ class TrainingStatistics:
         )
 
     def tree_columns(self, seed: int, version: int) -> list[np.ndarray]:
-        """The columns of the trees for the training rows, in one of the versions."""
+        """Return the columns of the trees for the training rows, in one of the versions."""
         derived = _core.held_out_statistics(
             *_numbers_and_sizes(self._numbered_groups), self.target, self.weight, self.prior, self.strength,
             FOLDS, seed, version, self.threads,
         )  # fmt: skip
-        return [*(self.columns[f] for f in self.statistics.kept_columns), *derived]
+        return [*(self.columns[f] for f in self.target_statistics.kept_columns), *derived]
 
     def _number_levels(self, columns: Columns, group: Group) -> NumberedLevels:
         levels = [self.categories[f] for f in group]
@@ -197,7 +197,7 @@ class TrainingStatistics:
         return LevelSums(group, keys, weight.astype(float), sums)
 
     def _gain_function(self, seed: int) -> Gains:
-        """A function of groups that returns the gain and the number of levels of each, on some rows."""
+        """Return a function of groups that returns gain and number of levels of each, on some rows."""
         measured_rows = slice(None, None, -(-self.target.shape[1] // MEASURED_ROWS))
         columns = take_rows(self.columns, measured_rows)
         weight = np.ascontiguousarray(self.weight[measured_rows])
@@ -223,18 +223,20 @@ def _numbers_and_sizes(numbered: Sequence[NumberedLevels]) -> tuple[list[np.ndar
 
 
 def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> list[Group]:
-    """Columns of many levels, and pairs with such a column: those that gain most over their columns.
+    """Return columns of many levels, and pairs with such a column: those that gain most over their columns.
 
     For a column of few levels, sets of levels are better: its means differ between the folds by nothing but
     noise. If no column has many levels, all categorical columns are used. `gains` returns how well each
     group predicts the target, and its number of levels.
     """
-    nominal: list[Group] = [(f,) for f, levels in enumerate(categories) if levels > 0]
-    wide = [group for group in nominal if categories[group[0]] > MAX_SET_LEVELS] or nominal
-    if len(nominal) < 2 or n_targets > MAX_TARGETS_PAIRED:
+    categorical: list[Group] = [(f,) for f, levels in enumerate(categories) if levels > 0]
+    wide = [group for group in categorical if categories[group[0]] > MAX_SET_LEVELS] or categorical
+    if len(categorical) < 2 or n_targets > MAX_TARGETS_PAIRED:
         return wide
-    single_gains = dict(zip(nominal, gains(nominal), strict=True))
-    best = sorted(nominal, key=lambda group: (-single_gains[group][0], group))[:MAX_PAIRED_COLUMNS]
+    single_gains = dict(zip(categorical, gains(categorical), strict=True))
+    best = sorted(categorical, key=lambda group: (-single_gains[group][0], group))[
+        :MAX_PAIRED_COLUMNS
+    ]
     pairs = [
         pair
         for pair in combinations(sorted(column for (column,) in best), 2)
@@ -258,7 +260,7 @@ def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> li
 
 
 def class_indicators(target: np.ndarray, classes: int) -> np.ndarray:
-    """Targets of the statistics of a classifier: one row per class, of the second class alone if two.
+    """Return targets of the statistics of a classifier: one row per class, of the second class alone if two.
 
     Of many classes only the most frequent ones have a statistic.
     """
@@ -270,7 +272,7 @@ def class_indicators(target: np.ndarray, classes: int) -> np.ndarray:
 
 
 def quantile_ranks(target: np.ndarray) -> np.ndarray:
-    """Targets of the statistics of a regressor: the rank of each value in [0, 1], equal for equal values.
+    """Return targets of a regressor's statistics: the rank of each value in [0, 1], equal for equal values.
 
     The mean rank of a level is not affected by outliers, and does not depend on the scale of the target.
     """

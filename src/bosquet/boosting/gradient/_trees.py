@@ -54,34 +54,36 @@ class TreeTerms:
         return TreeTerms(self.ensemble.copy(), self.runs, self.statistics)
 
     def tree_columns(self, columns: Columns, threads: int = 1) -> Columns:
-        """The columns of the trees, from encoded columns."""
+        """Return the columns of the trees, from encoded columns."""
         if self.statistics is None:
             return columns
         return self.statistics.tree_columns(columns, threads)
 
-    def raw(
+    def predict_raw(
         self,
         columns: Columns | BatchedColumns,
         threads: int,
         first: int = 0,
         last: int | None = None,
     ) -> np.ndarray:
-        """Raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
+        """Return raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
         if isinstance(columns, BatchedColumns):
-            return np.concatenate([self.raw(batch, threads, first, last) for batch in columns])
+            return np.concatenate(
+                [self.predict_raw(batch, threads, first, last) for batch in columns]
+            )
         return self.raw_of_trees(self.tree_columns(columns, threads), threads, first, last)
 
     def raw_of_trees(
         self, columns: Columns, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
-        """The same from the columns of the trees."""
+        """Return the same from the columns of the trees."""
         each = self.trees_per_round
         last = self.n_rounds if last is None else last
         return self.ensemble.predict_raw(columns, first * each, last * each, threads)
 
 
 def mean_of_runs(runs: Sequence[TreeTerms]) -> TreeTerms:
-    """The mean of several runs with the same number of rounds, as one sum of trees.
+    """Return the mean of several runs with the same number of rounds, as one sum of trees.
 
     It holds the trees of all runs with their values divided by the number of runs, round by round: the
     first t rounds of the mean are the mean of the first t rounds.
@@ -155,9 +157,9 @@ class TreeStepper:
         if validation is not None:
             columns = validation.columns
             if isinstance(columns, BatchedColumns) and statistics is not None:
-                columns = columns.map(statistics.statistics.tree_columns)
+                columns = columns.map(statistics.target_statistics.tree_columns)
             elif statistics is not None:
-                columns = statistics.statistics.tree_columns(columns, threads)
+                columns = statistics.target_statistics.tree_columns(columns, threads)
             validation_matrix = bin_table(columns, bins, threads)
             self.core_fit.set_validation(validation_matrix, validation.target, validation.weight)
         self.train = train
@@ -180,7 +182,7 @@ class TreeStepper:
                 vector_leaves,
             )
             terms = TreeTerms(
-                ensemble, statistics=self.statistics.statistics if self.statistics else None
+                ensemble, statistics=self.statistics.target_statistics if self.statistics else None
             )
         self.terms = terms
         parts = [part for part in (self.train, self.validation) if part is not None]
@@ -190,7 +192,7 @@ class TreeStepper:
             validation_raw = None
             if self.validation is not None:
                 validation_raw = self.validation.with_offset(
-                    terms.raw(self.validation.columns, threads).T
+                    terms.predict_raw(self.validation.columns, threads).T
                 )
             self.core_fit.start(
                 self.train.with_offset(self._raw_of_training_rows(threads).T), validation_raw
@@ -199,15 +201,15 @@ class TreeStepper:
             self.loss.compare_derivatives(self.train.target, self.core_fit.raw())
 
     def _columns_of_version(self, train: EncodedRows, version: int) -> Columns | BatchedColumns:
-        """The columns of the trees for the training rows, in one of the versions of the statistics."""
+        """Return the columns of the trees for the training rows, in one of the versions of the statistics."""
         if self.statistics is None:
             return train.columns
         return self.statistics.tree_columns(self.seed, version)
 
     def _raw_of_training_rows(self, threads: int) -> np.ndarray:
-        """The raw predictions of the training rows that the rounds so far have seen."""
+        """Return the raw predictions of the training rows that the rounds so far have seen."""
         if self.statistics is None:
-            return self.terms.raw(self.train.columns, threads)
+            return self.terms.predict_raw(self.train.columns, threads)
         return self.terms.raw_of_trees(self.statistics.tree_columns(self.seed, 0), threads)
 
     def release(self) -> None:
@@ -250,14 +252,14 @@ class TreeStepper:
         return self.loss.mean_loss(part.target, self.core_fit.raw(validation=True), part.weight)
 
     def timings(self) -> dict[str, float]:
-        """Seconds by phase; the phases of growing are summed over threads."""
+        """Return seconds by phase; the phases of growing are summed over threads."""
         if self._final_timings is not None:
             return self._final_timings
         return {"bin": self.binning_seconds, **self.core_fit.timings()}
 
 
 def core_loss(loss: NativeLoss | CustomLoss) -> _core.Loss:
-    """The core's loss; for a custom loss the core only needs the number of outputs."""
+    """Return the core's loss; for a custom loss the core only needs the number of outputs."""
     if isinstance(loss, NativeLoss):
         return loss.core
     return _core.Loss("squared_error", loss.outputs, loss.targets, [])

@@ -140,15 +140,17 @@ def candidate_parameters(
     has_eval_set: bool,
     earlier: Values | None = None,
 ) -> list[Values]:
-    """The values of the parameters `AUTOMATIC`; several sets of them if cross-validation chooses one.
+    """Return the values of the parameters `AUTOMATIC`; several sets of them if cross-validation chooses one.
 
     A warm start continues trees with the values of the `earlier` fit.
     """
     user_values = _user_values(model)
     # A caller who sets the number of rounds expects as many trees.
-    is_plain = model.estimator is not None or model.warm_start or "n_estimators" in user_values
-    quality = "fast" if is_plain else model.quality
-    strategy = user_values.pop("multi_strategy", _multi_strategy(is_plain, shape))
+    uses_fast_values = (
+        model.estimator is not None or model.warm_start or "n_estimators" in user_values
+    )
+    quality = "fast" if uses_fast_values else model.quality
+    strategy = user_values.pop("multi_strategy", _multi_strategy(uses_fast_values, shape))
     if shape.outputs > 1 and model.estimator is None:
         # A warm start cannot mix trees for one output and trees for all outputs.
         strategy = strategy if earlier is None else earlier["multi_strategy"]
@@ -172,7 +174,7 @@ def candidate_parameters(
 
 
 def values_with_validation_set(shape: TrainingShape) -> Values:
-    """The values of the defaults if a validation set decides the number of rounds."""
+    """Return the values of the defaults if a validation set decides the number of rounds."""
     strategy = _multi_strategy(False, shape)
     shape = replace(shape, multi_strategy=strategy)
     values = _rounds("default", shape, True) | _parameter_sets("default", shape, True)[0]
@@ -184,7 +186,7 @@ def _sort_by_name(values: Values) -> Values:
 
 
 def _user_values(model: BaseGradientBoosting) -> Values:
-    """The parameters that are not "auto", as plain Python values."""
+    """Return the parameters that are not "auto", as plain Python values."""
     values = {name: getattr(model, name) for name in sorted(AUTOMATIC)}
     plain = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
     return {name: value for name, value in plain.items() if not is_auto(value)}
@@ -218,7 +220,7 @@ def _early_stopping(quality: str, shape: TrainingShape, allows_folds: bool) -> b
 
 
 def _rounds(quality: str, shape: TrainingShape, stopping: bool | str) -> Values:
-    """The largest number of rounds, and the number without improvement after which the rounds end."""
+    """Return the largest number of rounds, and the number without improvement after which the rounds end."""
     if not stopping:
         return {"n_estimators": _ROUNDS_WITHOUT_STOPPING, "n_iter_no_change": 40}
     if quality == "best" or (
@@ -228,14 +230,14 @@ def _rounds(quality: str, shape: TrainingShape, stopping: bool | str) -> Values:
     return {"n_estimators": 1_000, "n_iter_no_change": 40}
 
 
-def _multi_strategy(is_plain: bool, shape: TrainingShape) -> str:
-    if is_plain or not shape.is_classification or shape.outputs == 1:
+def _multi_strategy(uses_fast_values: bool, shape: TrainingShape) -> str:
+    if uses_fast_values or not shape.is_classification or shape.outputs == 1:
         return ONE_OUTPUT_PER_TREE
     return MULTI_OUTPUT_TREE
 
 
 def _parameter_sets(quality: str, shape: TrainingShape, stopping: bool | str) -> list[Values]:
-    """The sets of values of the trees among which cross-validation chooses; one without it."""
+    """Return the sets of values of the trees among which cross-validation chooses; one without it."""
     if _is_small(quality, shape) and stopping == "cv":
         sets = [_SMALL | values for values in _small_sets(shape)]
         # The penalty is compared with sums of Hessians, which are small if a class is rare.

@@ -52,7 +52,7 @@ class Predictor:
         self._core_loss = loss.core if isinstance(loss, NativeLoss) else None
 
     def __call__(self, X: np.ndarray, offset: np.ndarray | float | None = None) -> np.ndarray:
-        """Probabilities (rows, classes) of a classifier, predictions of a regressor.
+        """Return probabilities (rows, classes) of a classifier, predictions of a regressor.
 
         For a single row of shape (n_features,) the result has no row axis. An `offset` is added to the raw
         predictions: a number, or an array of shape (rows, 1) or (rows, outputs).

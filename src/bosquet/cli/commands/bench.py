@@ -30,7 +30,7 @@ bosquet bench --rows 20000 --turns 1 --json
 COLUMNS, LEAVES, RATE = 28, 31, 0.1
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--rows",
         type=positive_int,

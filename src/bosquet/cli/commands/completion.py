@@ -21,7 +21,7 @@ bosquet completion fish > ~/.config/fish/completions/bosquet.fish
 SHELLS = ("bash", "zsh", "fish")
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="shell to print the script for")
 
 

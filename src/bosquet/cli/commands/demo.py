@@ -26,7 +26,7 @@ bosquet demo --data salaries --budget 1m --report salaries.html
 TABLES = ("tumours", "wines", "diabetes", "salaries")
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data", choices=TABLES, default="tumours", help="data set (default: tumours)"
     )

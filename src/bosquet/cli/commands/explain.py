@@ -39,7 +39,7 @@ DRAWN_ROWS, BACKGROUND_ROWS, DRAWN_COLUMNS, DRAWN_VALUES = 100, 100, 500, 5_000_
 _BAR = 30
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     model_argument(parser)
     table_argument(parser)
     parser.add_argument(

@@ -61,7 +61,7 @@ IN_BATCHES = ("gradient-boosting", "random-forest", "extra-trees", "adaboost")
 _SHARE_OF_MEMORY = 0.05
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     table_argument(parser, BATCHED_TABLE)
     target_arguments(parser)
     parser.add_argument(

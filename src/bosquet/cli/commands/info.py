@@ -45,7 +45,7 @@ PEERS = ("lightgbm", "xgboost", "xgboost-cpu", "catboost")
 _SHOWN = 60
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     table_argument(parser, "a model file or a table", nargs="?")
     trust_arguments(parser)
 

@@ -50,7 +50,7 @@ cat new.csv | bosquet predict houses.bosquet - --json
 """
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     model_argument(parser)
     table_argument(parser, BATCHED_TABLE)
     parser.add_argument(

@@ -69,7 +69,7 @@ REPEATS_HELP = "maximum number of train/test splits (default: 10; 5 with --budge
 SCHEMES = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     _add_study_arguments(parser.add_argument_group("study"))

@@ -30,7 +30,7 @@ bosquet tree iris.csv -t species --png tree.png
 MAX_LEVELS = 30  # of a category; splits on more levels are not readable
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.add_argument(

@@ -27,7 +27,7 @@ bosquet verify model.bosquet --json && ./deploy model.bosquet
 """
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     model_argument(parser)
 
 

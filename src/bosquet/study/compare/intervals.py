@@ -174,14 +174,14 @@ class BootstrapDraws:
         weight: np.ndarray | None = None,
     ) -> BootstrapDraws:
         """Draw rows, or whole groups, with replacement; a draw has as many as the test rows have."""
-        random = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
         n = len(y)
         draws = min(DRAWS, max(MIN_DRAWS, MAX_COUNTS // n))
         counts = np.empty((draws, n), dtype=np.uint8)
         unit = np.arange(n) if group is None else np.unique(group, return_inverse=True)[1]
         units = int(unit.max()) + 1
         for draw in range(draws):
-            counts[draw] = np.bincount(random.integers(units, size=units), minlength=units)[unit]
+            counts[draw] = np.bincount(rng.integers(units, size=units), minlength=units)[unit]
         return cls(y, metric, counts, weight)
 
     def scores(self, predictions: np.ndarray) -> np.ndarray:

@@ -56,8 +56,8 @@ def permutation_importances(
             seconds * 1e6 / (max(microseconds, 1.0) * min(X.shape[1] + 1, MAX_PERMUTED))
         )
         rows = int(np.clip(affordable_columns, min(MIN_ROWS_PERMUTED, rows), rows))
-    random = np.random.default_rng(seed)
-    chosen = np.sort(random.permutation(len(y))[:rows])
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.permutation(len(y))[:rows])
     sample, truth = take(X, chosen).copy(), y[chosen]
     chosen_weight = None if weight is None else weight[chosen]
     drawn_rows = rows_by_weight(rows, chosen_weight)
@@ -74,7 +74,7 @@ def permutation_importances(
     for k, name in enumerate(columns):
         unpermuted_column = sample[name]
         for repeat in range(repeats):
-            sample[name] = take(unpermuted_column, random.permutation(drawn_rows)).set_axis(
+            sample[name] = take(unpermuted_column, rng.permutation(drawn_rows)).set_axis(
                 sample.index
             )
             score = metric.score(truth, predictions_for(model, sample, metric), chosen_weight)

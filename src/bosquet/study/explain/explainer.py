@@ -145,9 +145,9 @@ class Explainer:
         predictions = predictions_for(self.model, self.test.X, self.context.metric)
         if self.offset is not None:  # first, so that it has a Shapley value of its own
             order = [self.offset.name, *order]
-        random = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(self.seed)
         drawn = rows_by_weight(len(self.train), self.context.weight(self.train))
-        background = np.sort(random.permutation(drawn)[:BACKGROUND_ROWS])
+        background = np.sort(rng.permutation(drawn)[:BACKGROUND_ROWS])
         return notable_rows(
             self.model,
             self.test.X,

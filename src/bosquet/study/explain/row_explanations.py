@@ -106,14 +106,14 @@ def _explain_by_sampling(
     The change of the prediction is the contribution of the column. Its mean over orders and background rows
     is an unbiased estimate of the Shapley value.
     """
-    random = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     groups = _group_columns([str(name) for name in X.columns], order, most_columns)
     n, steps = len(X), len(groups) + 1
     half = int(np.clip(MAX_VALUES // (2 * n * steps * X.shape[1]), 1, DRAWS // 2))
     draws = 2 * half
-    orders = np.array([[random.permutation(len(groups)) for _ in range(half)] for _ in range(n)])
+    orders = np.array([[rng.permutation(len(groups)) for _ in range(half)] for _ in range(n)])
     orders = np.concatenate([orders, orders[:, :, ::-1]], axis=1)  # (rows, draws, groups)
-    background_rows = np.tile(random.integers(len(background), size=(n, half)), 2)
+    background_rows = np.tile(rng.integers(len(background), size=(n, half)), 2)
     predict_raw = _raw_scale(model, outputs is not None)
     raw = predict_raw(_mixed_rows(X, background, orders, background_rows, groups))
     if outputs is not None:

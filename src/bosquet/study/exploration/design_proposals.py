@@ -173,7 +173,7 @@ def propose_time(time: TimeColumn, drift: Drift, target: str) -> Proposal:
 
 
 # ------------------------------------------------------------------------------------------ group
-def propose_group(features: list[Feature], random: np.random.Generator) -> Proposal | None:
+def propose_group(features: list[Feature], rng: np.random.Generator) -> Proposal | None:
     """Propose a repeating identifier, or a category within which several numeric columns are constant."""
     best: tuple[int, Proposal] | None = None
     for feature in features:
@@ -181,7 +181,7 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
         if codes is None:
             continue
         has_identifier_name = _IDENTIFIER.search(feature.name.strip()) is not None
-        numbers, others = _constant_columns(feature, codes, features, random)
+        numbers, others = _constant_columns(feature, codes, features, rng)
         if not has_identifier_name and len(numbers) < CONSTANT_NUMBERS:
             continue
         count = int(codes.max()) + 1
@@ -227,7 +227,7 @@ def _group_codes(feature: Feature) -> np.ndarray | None:
 
 
 def _constant_columns(
-    group: Feature, codes: np.ndarray, features: list[Feature], random: np.random.Generator
+    group: Feature, codes: np.ndarray, features: list[Feature], rng: np.random.Generator
 ) -> tuple[list[str], list[str]]:
     """Return the numeric columns and the other columns that are constant in each group.
 
@@ -237,7 +237,7 @@ def _constant_columns(
     several = np.flatnonzero(sizes > 1)
     if several.size < MIN_GROUPS:
         return [], []
-    chosen = random.permutation(several)[:GROUPS_SAMPLED]
+    chosen = rng.permutation(several)[:GROUPS_SAMPLED]
     index_in_sample = np.full(sizes.size + 1, -1)
     index_in_sample[chosen] = np.arange(chosen.size)
     rows = np.flatnonzero(index_in_sample[codes] >= 0)
@@ -309,7 +309,7 @@ def proposals(
     features: list[Feature],
     target: ExploredTarget,
     sample: np.ndarray,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     time: TimeColumn | None,
 ) -> tuple[list[Proposal], Drift]:
     """Return the proposals for the design of a table, and the drift from its first to its last rows."""
@@ -319,7 +319,7 @@ def proposals(
         order = np.argsort(time.values, kind="stable")
     drift = drift_in_order(stationary, target, order)
     proposed = [] if time is None else [propose_time(time, drift, target.name)]
-    for proposal in (propose_group(features, random), propose_weight(features, target, sample)):
+    for proposal in (propose_group(features, rng), propose_weight(features, target, sample)):
         proposed += [] if proposal is None else [proposal]
     return proposed, drift
 

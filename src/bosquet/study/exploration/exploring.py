@@ -23,7 +23,7 @@ MAX_COLUMNS = 300  # examined; in a wider table those most associated with the t
 MAX_ROWS = 10_000  # used to measure associations and leaks
 MAX_CORRELATED = 25  # numeric columns in the correlation matrix
 MAX_CATEGORIES = 25  # categories whose associations are measured
-_WIDE = 1000  # columns compared in the first search for duplicate rows
+_COMPARED_COLUMNS = 1000  # columns compared in the first search for duplicate rows
 
 
 def explore(
@@ -80,31 +80,40 @@ def explore(
     features_frame = frame.drop(columns=target)
     tidier = tidier or TableTidier().fit(features_frame)
     n_rows = len(frame)
-    random = np.random.default_rng(0)
-    sample = _sample_rows(n_rows, target_column, random)
-    plans = _chosen_plans(features_frame, tidier, target_column, sample)
+    rng = np.random.default_rng(0)
+    sample = _sample_rows(n_rows, target_column, rng)
+    plans = _choose_plans(features_frame, tidier, target_column, sample)
     features = [feature_of(plan, features_frame[plan.name]) for plan in plans]
     columns = [column_record(feature, target_column, sample) for feature in features]
-    correlations, matrix = _correlation_record(features, columns, sample)
-    sampled = [feature.take(sample) for feature in features if feature.used]
+    correlations, exact_correlations = _record_correlations(features, columns, sample)
+    used_in_sample = [feature.take(sample) for feature in features if feature.used]
     proposed, design_findings = _propose_design(
-        features, target_column, sample, random, design_columns or {}
+        features, target_column, sample, rng, design_columns or {}
     )
     weighted = "weight" in (design_columns or {})
-    copies, repeated = _find_duplicates(features_frame, frame[target], features, proposed, weighted)
+    n_duplicates, duplicate_findings = _find_duplicates(
+        features_frame, frame[target], features, proposed, weighted
+    )
     group = group_codes(features, proposed) if group is None else group
     sampled_group = None if group is None else group[sample]
     warnings = [
         *_find_leaks(
-            features, sampled, target_column, target_column.take(sample), random, sampled_group
+            features,
+            used_in_sample,
+            target_column,
+            target_column.take(sample),
+            rng,
+            sampled_group,
         ),
         *design_findings,
-        *repeated,
+        *duplicate_findings,
         *findings.rare_class_findings(target_column),
         *findings.missing_value_findings(features),
         *findings.outlier_findings(features),
         *findings.correlation_findings(
-            correlations["names"], matrix, _strongest_categories(features, columns, sample)
+            correlations["names"],
+            exact_correlations,
+            _select_strongest_categories(features, columns, sample),
         ),
         *findings.left_out_findings(features),
         *findings.limit_findings(len(columns), len(names) - 1, len(sample), n_rows),
@@ -114,7 +123,7 @@ def explore(
     return Exploration(
         n_rows=n_rows,
         n_columns=len(names) - 1,
-        duplicates=copies,
+        duplicates=n_duplicates,
         target=target_histogram(target_column),
         columns=columns,
         correlations=correlations,
@@ -127,36 +136,36 @@ def explore(
     )
 
 
-def _sample_rows(n_rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
+def _sample_rows(n_rows: int, target: ExploredTarget, rng: np.random.Generator) -> np.ndarray:
     """Return the rows for expensive measures; rare classes are oversampled so that they occur at all."""
     if n_rows <= MAX_ROWS:
         return np.arange(n_rows)
     if not target.is_classes:
-        return np.sort(random.choice(n_rows, MAX_ROWS, replace=False))
-    sampled = random.choice(n_rows, MAX_ROWS, replace=False)
+        return np.sort(rng.choice(n_rows, MAX_ROWS, replace=False))
+    sampled = rng.choice(n_rows, MAX_ROWS, replace=False)
     rarest = np.flatnonzero(target.counts[target.codes] < 0.01 * n_rows)
     if rarest.size:
-        sampled = np.union1d(sampled, random.permutation(rarest)[: MAX_ROWS // 10])
+        sampled = np.union1d(sampled, rng.permutation(rarest)[: MAX_ROWS // 10])
     return np.sort(sampled)
 
 
 def _find_leaks(
     features: list[Feature],
-    sampled: list[Feature],
+    used_in_sample: list[Feature],
     target: ExploredTarget,
     sampled_target: ExploredTarget,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     group: np.ndarray | None,
 ) -> list[Any]:
     """Return leaks of columns and of pairs, measured on a sample, and of single levels, on all rows."""
-    leaks = column_leaks(sampled, sampled_target, random, group)
+    leaks = column_leaks(used_in_sample, sampled_target, rng, group)
     leaking = {name for finding in leaks for name in finding["columns"]}
     surely_leaking = {
         name for leak in leaks if leak["severity"] == "high" for name in leak["columns"]
     }
     return [
         *leaks,
-        *pair_leaks(sampled, sampled_target, surely_leaking),
+        *pair_leaks(used_in_sample, sampled_target, surely_leaking),
         *level_leaks(features, target, leaking),
     ]
 
@@ -165,12 +174,12 @@ def _propose_design(
     features: list[Feature],
     target: ExploredTarget,
     sample: np.ndarray,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     design_columns: Mapping[str, str],
 ) -> tuple[list[Proposal], list[Any]]:
     """Return the proposals for the design, and the findings on them and on drift within the table."""
     time = time_column(features, design_columns.get("time"))
-    proposed, drift = proposals(features, target, sample, random, time)
+    proposed, drift = proposals(features, target, sample, rng, time)
     proposed = [proposal for proposal in proposed if proposal.option not in design_columns]
     design_findings = [proposal.finding() for proposal in proposed]
     if time is not None and not time.starts_again:
@@ -181,7 +190,7 @@ def _propose_design(
     return proposed, design_findings
 
 
-def _chosen_plans(
+def _choose_plans(
     frame: Any, tidier: TableTidier, target: ExploredTarget, sample: np.ndarray
 ) -> list[Any]:
     plans = tidier.plans
@@ -217,12 +226,12 @@ def _find_duplicates(
 
 def _count_copies(frame: Any, target: Any) -> tuple[int, int]:
     """Count the rows that repeat an earlier one, and the rows that are equal except for the target."""
-    first_columns = frame.iloc[:, :_WIDE]
+    first_columns = frame.iloc[:, :_COMPARED_COLUMNS]
     hashes = _row_hashes(first_columns)
     suspects = _is_repeated(hashes)
     if not suspects.any():
         return 0, 0
-    if frame.shape[1] > _WIDE:
+    if frame.shape[1] > _COMPARED_COLUMNS:
         frame, target = frame[suspects], target[suspects]
         hashes = _row_hashes(frame)
         suspects = _is_repeated(hashes)
@@ -254,7 +263,7 @@ def _is_repeated(hashes: np.ndarray) -> np.ndarray:
     return repeated
 
 
-def _strongest_columns(
+def _select_strongest_columns(
     features: list[Feature], columns: list[ColumnRecord], kinds: tuple[str, ...], max_columns: int
 ) -> list[Feature]:
     chosen = [
@@ -268,10 +277,10 @@ def _strongest_columns(
     ]
 
 
-def _correlation_record(
+def _record_correlations(
     features: list[Feature], columns: list[ColumnRecord], sample: np.ndarray
 ) -> tuple[dict[str, Any], np.ndarray]:
-    numbers = _strongest_columns(features, columns, ("number", "date"), MAX_CORRELATED)
+    numbers = _select_strongest_columns(features, columns, ("number", "date"), MAX_CORRELATED)
     if len(numbers) < 2:
         return {"names": [], "matrix": []}, np.zeros((0, 0))
     matrix = spearman([feature.take(sample) for feature in numbers])
@@ -279,10 +288,10 @@ def _correlation_record(
     return {"names": names, "matrix": [[round(float(v), 4) for v in row] for row in matrix]}, matrix
 
 
-def _strongest_categories(
+def _select_strongest_categories(
     features: list[Feature], columns: list[ColumnRecord], sample: np.ndarray
 ) -> list[Feature]:
-    chosen = _strongest_columns(features, columns, ("category",), MAX_CATEGORIES)
+    chosen = _select_strongest_columns(features, columns, ("category",), MAX_CATEGORIES)
     return [feature.take(sample) for feature in chosen]
 
 

@@ -47,7 +47,7 @@ _REPORTED = 5  # columns with a finding each
 def column_leaks(
     features: list[Feature],
     target: ExploredTarget,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     group: np.ndarray | None = None,
 ) -> list[Finding]:
     """Report columns that predict the target almost perfectly.
@@ -62,7 +62,7 @@ def column_leaks(
             message = f"{name} is a copy of {target.name}, possibly rescaled or renamed; drop it."
             findings.append(Finding(kind="leak", severity="high", columns=[name], message=message))
         elif len(feature.missing) >= MIN_ROWS_OF_A_LEAK:
-            half = random_half(len(feature.missing), random, group)
+            half = random_half(len(feature.missing), rng, group)
             share = avoided_error_share(feature, target, half)
             if share >= LIKELY:
                 findings.append(

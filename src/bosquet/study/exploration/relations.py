@@ -72,13 +72,13 @@ def correlation_ratio(codes: np.ndarray, numbers: np.ndarray, count: int) -> flo
 
 
 def random_half(
-    n_rows: int, random: np.random.Generator, group: np.ndarray | None = None
+    n_rows: int, rng: np.random.Generator, group: np.ndarray | None = None
 ) -> np.ndarray:
     """Return a boolean mask of a random half of the rows; groups are not divided."""
     unit = np.arange(n_rows) if group is None else np.unique(group, return_inverse=True)[1]
     units = int(unit.max()) + 1 if n_rows else 0
     chosen = np.zeros(units, dtype=bool)
-    chosen[random.permutation(units)[: units // 2]] = True
+    chosen[rng.permutation(units)[: units // 2]] = True
     half: np.ndarray = chosen[unit]
     return half
 

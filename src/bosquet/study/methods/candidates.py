@@ -43,7 +43,7 @@ class TuningTask:
 
     rows: TableRows
     metric: Metric
-    by: str  # "cv" or "validation"
+    scheme: str  # "cv" or "validation"
     folds: int
     one_se: bool
     seed: int
@@ -64,14 +64,16 @@ class SelfTuningResult:
     points: list[CurvePoint]
     parameter: str
     log_axis: bool
-    by: str
+    scheme_title: str
     score_title: str
     candidate: Candidate
     score: float  # validation score by the study's metric, which compares candidates
     standard_error: float | None  # of the score
     fitted_to_all_rows: Any = None  # estimator that is already fitted to all rows, or None
     fitted_without_validation: Any = None  # estimator fitted to the training rows
-    unseen: ValidationPredictions | None = None  # predictions for the validation rows
+    validation_predictions: ValidationPredictions | None = (
+        None  # predictions for the validation rows
+    )
     finished: bool = True  # False if the time limit stopped the rounds
 
 

@@ -37,7 +37,7 @@ def _tune(is_classification: bool, min_samples_leaf: int, task: TuningTask) -> S
         measure = "misclassified" if task.metric.needs == "class" else "deviance"
     chosen = {
         "min_samples_leaf": min_samples_leaf,
-        "pruning": task.by,
+        "pruning": task.scheme,
         "pruning_measure": measure,
         "pruning_rule": "1se" if task.one_se else "min",
         "cv": min(task.folds, len(task.rows)),
@@ -62,9 +62,13 @@ def _tune(is_classification: bool, min_samples_leaf: int, task: TuningTask) -> S
     leaves = int(tree.get_n_leaves())
     setting = {"leaves": leaves, "ccp_alpha": table.chosen_ccp_alpha, **chosen}
     candidate = Candidate(leaves, f"{leaves} leaves", setting, make)
-    by = f"{task.folds}-fold cross-validation" if task.by == "cv" else "validation rows"
+    scheme_title = (
+        f"{task.folds}-fold cross-validation" if task.scheme == "cv" else "validation rows"
+    )
     score = float(errors[table.chosen])
-    return SelfTuningResult(points, "leaves", True, by, title, candidate, score, None, tree)
+    return SelfTuningResult(
+        points, "leaves", True, scheme_title, title, candidate, score, None, tree
+    )
 
 
 def _candidate_from_setting(is_classification: bool, setting: dict[str, Any]) -> Candidate | None:

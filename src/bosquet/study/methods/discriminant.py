@@ -121,11 +121,11 @@ def _kernel_details(fitted: Any) -> dict[str, Any]:
 
 
 def _why_unsuited_quadratic(shape: TableShape) -> str:
-    smallest = shape.rarest * shape.n_rows * 0.8  # rows left in the training part of a fold
+    smallest = shape.rarest_share * shape.n_rows * 0.8  # rows left in the training part of a fold
     if smallest <= shape.n_indicators:
         return (
-            f"the smallest class has about {shape.rarest * shape.n_rows:.0f} rows, too few for a covariance"
-            f" matrix of {shape.n_indicators} columns"
+            f"the smallest class has about {shape.rarest_share * shape.n_rows:.0f} rows, too few for a"
+            f" covariance matrix of {shape.n_indicators} columns"
         )
     return ""
 

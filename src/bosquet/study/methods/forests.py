@@ -150,7 +150,7 @@ METHODS = [
             "parameter_free": ("partly", "only the size of the trees"),
             "online": ("no", "bags are drawn from all rows"),
         },
-        by="oob",
+        scheme="oob",
         rows_affordable=FitCost(
             0.03,
             rows_exponent=1.1,
@@ -177,7 +177,7 @@ METHODS = [
             "parameter_free": ("partly", "the defaults usually work"),
             "online": ("no", "bags are drawn from all rows"),
         },
-        by="oob",
+        scheme="oob",
         rows_affordable=FitCost(
             0.015,
             rows_exponent=1.1,

@@ -129,7 +129,7 @@ def _poisson_if_offset(model: Any, offset: OffsetColumn | None) -> Any:
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     is_classification = shape.task != "regression"
-    weights: tuple[Any, ...] = (None, "balanced") if shape.rarest < RARE else (None,)
+    weights: tuple[Any, ...] = (None, "balanced") if shape.rarest_share < RARE else (None,)
     if shape.n_rows >= FOLDS_BELOW:
         runs = _default_parameters(shape)["n_runs"]
         return [
@@ -327,7 +327,7 @@ def _tune(
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title, tuned, score, standard_error,
         fitted_without_validation=model,
-        unseen=ValidationPredictions(predictions, validation.y, validation.weight),
+        validation_predictions=ValidationPredictions(predictions, validation.y, validation.weight),
         finished=not stopper.reached,
     )  # fmt: skip
 

@@ -77,7 +77,7 @@ def _poisson_candidates(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _why_unsuited_poisson(shape: TableShape) -> str:
-    return "" if shape.counts else "the target is not a count 0, 1, 2, ..."
+    return "" if shape.target_is_count else "the target is not a count 0, 1, 2, ..."
 
 
 def _details(fitted: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def make_logistic(C: float, class_weight: Any, coefficients: int, seed: int) -> 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     outputs = 1 if shape.n_classes == 2 else shape.n_classes
     coefficients = outputs * (min(shape.n_indicators, 2000) + 1)
-    weights = (None, "balanced") if shape.rarest < RARE else (None,)
+    weights = (None, "balanced") if shape.rarest_share < RARE else (None,)
     return [
         Candidate(
             complexity=C,

@@ -24,8 +24,8 @@ class TableShape:
     n_categories: int
     n_indicators: int  # columns after one-hot encoding
     n_classes: int  # 1 for regression
-    rarest: float  # share of the rarest class, 1.0 for regression
-    counts: bool = False  # whether the target is a count 0, 1, 2, ...
+    rarest_share: float  # share of the rarest class, 1.0 for regression
+    target_is_count: bool = False  # whether the target is a count 0, 1, 2, ...
     offset: OffsetColumn | None = None  # used by methods with `takes_offset`
 
 
@@ -74,7 +74,7 @@ class Method:
     log_axis: bool  # whether the complexity axis is logarithmic
     candidates: Callable[[TableShape], Sequence[Candidate]]
     properties: MethodProperties
-    by: str = "cv"  # default way of tuning: cv, validation, oob, bootstrap, aic or bic
+    scheme: str = "cv"  # default validation scheme: cv, validation, oob, bootstrap, aic or bic
     likelihood: bool = False  # whether its fits have a likelihood, for AIC and BIC
     rows_affordable: Callable[[TableShape, float], int] = all_rows
     # Facts about a fitted candidate, for the report.

@@ -147,7 +147,7 @@ def _make_network(
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     is_classification = shape.task != "regression"
-    stops = shape.n_rows >= STOPPING_ROWS and shape.rarest * shape.n_rows >= STOPPING_CLASS
+    stops = shape.n_rows >= STOPPING_ROWS and shape.rarest_share * shape.n_rows >= STOPPING_CLASS
     batch = int(np.clip(shape.n_rows // 50, 16, 256))
     plans = _FEW_ROWS if shape.n_rows < FEW_ROWS else _MANY_ROWS
     candidates = [

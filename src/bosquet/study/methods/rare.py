@@ -73,7 +73,9 @@ def _rusboost_candidates(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _why_unsuited(shape: TableShape) -> str:
-    return "" if shape.rarest < RARE else f"no class is rare (less than {RARE:.0%} of the rows)"
+    return (
+        "" if shape.rarest_share < RARE else f"no class is rare (less than {RARE:.0%} of the rows)"
+    )
 
 
 def _bag_details(fitted: Any) -> dict[str, Any]:
@@ -101,7 +103,7 @@ METHODS = [
             "parameter_free": ("partly", "the rarest class sets the size of the bags"),
             "online": ("no", "bags are drawn from all rows"),
         },
-        by="oob",
+        scheme="oob",
         rows_affordable=FitCost(0.1, columns_exponent=0.3, fixed=0.5, encoded=False),
         details=_bag_details,
         why_unsuited=_why_unsuited,

@@ -15,22 +15,22 @@ def table_shape(X: Any, y: Any, task: Task) -> TableShape:
     """Return the properties of the training rows on which candidates depend."""
     encoder, columns = TableEncoder.fit_encode(X, owner="table_shape")
     target = np.asarray(y)
-    classes, rarest, counts = 1, 1.0, False
+    n_classes, rarest_share, target_is_count = 1, 1.0, False
     if task == "regression":
         numbers = np.asarray(target, dtype=float)
-        counts = bool((numbers >= 0).all() and (numbers == np.floor(numbers)).all())
+        target_is_count = bool((numbers >= 0).all() and (numbers == np.floor(numbers)).all())
     else:
-        sizes = np.unique(target, return_counts=True)[1]
-        classes, rarest = len(sizes), float(sizes.min() / sizes.sum())
-    categories = [n_levels for n_levels in encoder.categories if n_levels > 0]
-    n_numbers = encoder.n_features - len(categories)
+        class_sizes = np.unique(target, return_counts=True)[1]
+        n_classes, rarest_share = len(class_sizes), float(class_sizes.min() / class_sizes.sum())
+    level_counts = [n_levels for n_levels in encoder.n_levels if n_levels > 0]
+    n_numbers = encoder.n_features - len(level_counts)
     return TableShape(
         task=task,
         n_rows=count_rows(columns),
         n_numbers=n_numbers,
-        n_categories=len(categories),
-        n_indicators=n_numbers + sum(categories),
-        n_classes=classes,
-        rarest=rarest,
-        counts=counts,
+        n_categories=len(level_counts),
+        n_indicators=n_numbers + sum(level_counts),
+        n_classes=n_classes,
+        rarest_share=rarest_share,
+        target_is_count=target_is_count,
     )

@@ -148,7 +148,7 @@ def _make_linear_regressor(C: float, seed: int) -> Any:
 
 
 def _class_weights(shape: TableShape) -> tuple[Any, ...]:
-    return (None, "balanced") if shape.rarest < 0.1 else (None,)
+    return (None, "balanced") if shape.rarest_share < 0.1 else (None,)
 
 
 def _linear_candidates(shape: TableShape) -> Sequence[Candidate]:
@@ -255,13 +255,13 @@ def margin_of(machine: Any) -> float | None:
 
 def too_few_rows(shape: TableShape) -> bool:
     """Return whether a class may have too few rows in a fold for the inner folds of Platt scaling."""
-    return shape.task != "regression" and shape.rarest * shape.n_rows < 2 * PLATT_FOLDS
+    return shape.task != "regression" and shape.rarest_share * shape.n_rows < 2 * PLATT_FOLDS
 
 
 def _why_unsuited(shape: TableShape) -> str:
     if not too_few_rows(shape):
         return ""
-    rows = round(shape.rarest * shape.n_rows)
+    rows = round(shape.rarest_share * shape.n_rows)
     return (
         f"the rarest class has {rows} training rows, too few to calibrate probabilities by"
         " cross-validation"

@@ -11,7 +11,7 @@ from bosquet.study.compare.leaderboard import text_on_test_table
 from bosquet.study.exploration.alarms import alarm_findings
 from bosquet.study.record import Record
 from bosquet.study.report.embedding import script_data, text
-from bosquet.study.report.leaderboard import leaderboard_html
+from bosquet.study.report.leaderboard import leaderboard_section
 from bosquet.study.report.selection import chosen_or_best, is_by_time
 from bosquet.study.report.summary import headline, summary_sentences
 from bosquet.study.report.thinning import thin_record
@@ -94,7 +94,7 @@ def page_html(record: Record) -> str:
 </div></header>
 <main id="content" tabindex="-1">
 {_opening_html(record)}
-{leaderboard_html(record)}
+{leaderboard_section(record)}
 <div id="figures"></div>
 <noscript><p class="wide note">The figures need JavaScript, which is disabled. The summary, the leaderboard
 and the notes are shown without it.</p></noscript>

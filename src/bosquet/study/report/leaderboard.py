@@ -38,7 +38,7 @@ _COLUMNS = (
 )
 
 
-def leaderboard_html(record: Record) -> str:
+def leaderboard_section(record: Record) -> str:
     """Return the section with the table of all methods: best first, those without a score last."""
     done = scored_methods(record)
     scale = Scale.over(done, record["metric"]["higher_is_better"])

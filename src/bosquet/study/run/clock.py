@@ -47,7 +47,7 @@ def format_seconds(seconds: float) -> str:
 
 
 class StudyClock:
-    """Seconds since the start of the study, including those of earlier runs (`before`)."""
+    """Seconds since the start of the study, including those of earlier runs (`seconds_before`)."""
 
     def __init__(self, budget: float | None, seconds_before: float = 0.0):
         self.budget, self.seconds_before = budget, seconds_before

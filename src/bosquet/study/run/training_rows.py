@@ -67,7 +67,7 @@ def _affordable_rows(
     context: StudyContext, method: Method, train: np.ndarray, shape: TableShape, seconds: float
 ) -> int:
     options = TuningOptions(
-        by=context.scheme(method, shape),
+        scheme=context.scheme(method, shape),
         folds=FOLDS,
         random_state=seed_of(context.random_state, "rows", method.name),
     )

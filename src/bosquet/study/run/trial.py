@@ -178,7 +178,7 @@ class Trial:
     ) -> FittedCandidate:
         context, method, outcome = self.context, self.method, self.outcome
         options = TuningOptions(
-            by=context.scheme(method, shape),
+            scheme=context.scheme(method, shape),
             folds=FOLDS,
             random_state=seed,
             # Only fits in the calling thread can be stopped.
@@ -199,7 +199,7 @@ class Trial:
         outcome.one_fit_seconds = tuned.fit_seconds or tuned.seconds / (_n_fits(tuned.curve) + 1)
         if self.split.number == 0:
             context.candidates[method.name] = tuned.candidate
-        return FittedCandidate(tuned.candidate, tuned.estimator, tuned.unseen)
+        return FittedCandidate(tuned.candidate, tuned.estimator, tuned.validation_predictions)
 
     # ---------------------------------------------------------- decide and score
     def _choose_decision(self, fit: FittedCandidate, rows: TableRows) -> Decision:

@@ -156,14 +156,14 @@ def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) 
 
     Of several random draws it is the one whose test set is most similar to the table in size and in y.
     """
-    random = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     codes, sizes = _encode_groups(group)
     test_rows = min(TEST_SHARE * len(group), MAX_TEST_ROWS)
     truth = (y[:, None] == np.unique(y)) if stratify else y[:, None].astype(float)
     scale = np.maximum(truth.std(axis=0), 1e-300)
     best: tuple[float, np.ndarray] | None = None
     for _ in range(DRAWS):
-        order = random.permutation(sizes.size)
+        order = rng.permutation(sizes.size)
         is_test_group = np.zeros(sizes.size, dtype=bool)
         filled = np.cumsum(sizes[order])
         # At least one group remains for training.
@@ -182,8 +182,8 @@ def group_fold_numbers(group: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """Return the fold number of each row; rows of a group share a fold, and folds have nearly equal sizes."""
     codes, sizes = _encode_groups(group)
     folds = min(folds, sizes.size)
-    random = np.random.default_rng(seed)
-    order = random.permutation(sizes.size)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(sizes.size)
     order = order[np.argsort(-sizes[order], kind="stable")]  # the largest groups first
     filled = np.zeros(folds)
     number = np.empty(sizes.size, dtype=np.intp)

@@ -191,11 +191,11 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         set_feature_attributes(self, encoder)
         self._numbers: list[NumberEncoding] = []
         self._levels: list[LevelEncoding] = []
-        of_numbers = [i for i, n_levels in enumerate(encoder.categories) if n_levels == 0]
+        of_numbers = [i for i, n_levels in enumerate(encoder.n_levels) if n_levels == 0]
         for indices in _blocks(of_numbers, count_rows(columns)):
             self._numbers += self._measure_columns(columns, indices)
         start = len(self._numbers) + sum(column.marked for column in self._numbers)
-        for index in (i for i, n_levels in enumerate(encoder.categories) if n_levels > 0):
+        for index in (i for i, n_levels in enumerate(encoder.n_levels) if n_levels > 0):
             column = self._list_levels(index, _column(columns, index), encoder.levels[index], start)
             self._levels.append(column)
             start += len(column.names)

@@ -42,18 +42,18 @@ def split_rows(y: np.ndarray, number: int, random_state: int, *, stratify: bool)
 
     Every class with at least two rows then occurs in both sets.
     """
-    random = np.random.default_rng(seed_of(random_state, "split", number))
+    rng = np.random.default_rng(seed_of(random_state, "split", number))
     n = len(y)
     size = test_size(n)
     if not stratify:
-        test = np.sort(random.permutation(n)[:size])
+        test = np.sort(rng.permutation(n)[:size])
     else:
-        test = np.sort(sample_by_class(y, size, random))
+        test = np.sort(sample_by_class(y, size, rng))
     train = np.setdiff1d(np.arange(n), test, assume_unique=True)
     return StudySplit(number, train, test)
 
 
-def sample_by_class(y: np.ndarray, size: int, random: np.random.Generator) -> np.ndarray:
+def sample_by_class(y: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
     """Draw about `size` rows in the class proportions of y.
 
     At least one row of each class is drawn and, if the class has more than one, at least one is not.
@@ -65,7 +65,7 @@ def sample_by_class(y: np.ndarray, size: int, random: np.random.Generator) -> np
     short = size - int(n_drawn.sum())
     n_drawn[np.argsort(-(exact - n_drawn), kind="stable")[:short]] += 1
     n_drawn = np.clip(n_drawn, 1, np.maximum(counts - 1, 1))
-    order = random.permutation(len(y))
+    order = rng.permutation(len(y))
     by_class = order[np.argsort(numbers[order], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     return np.concatenate(
@@ -78,10 +78,10 @@ def subsample(y: np.ndarray, size: int, seed: int, *, stratify: bool) -> np.ndar
 
     With `stratify`, they have the class proportions of y and at least ten rows per class, if it has as many.
     """
-    random = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     if not stratify:
-        return np.sort(random.permutation(len(y))[:size])
-    drawn = sample_by_class(y, size, random)
+        return np.sort(rng.permutation(len(y))[:size])
+    drawn = sample_by_class(y, size, rng)
     return np.sort(np.concatenate([drawn, _further_rows_of_small_classes(y, drawn)]))
 
 

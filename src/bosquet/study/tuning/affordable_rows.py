@@ -53,14 +53,14 @@ def affordable_rows(
         return shape.n_rows
     candidates = list(method.candidates(shape))
     speed = _measure_speed(method, candidates, rows, shape, options.seed())
-    scheme = scheme_for(method, options.by, shape.n_rows)
+    scheme = scheme_for(method, options.scheme, shape.n_rows)
 
     def rows_for(scheme: str) -> int:
         seconds_per_fit = seconds / _n_fits(candidates, scheme, options.folds)
         return method.rows_affordable(shape, seconds_per_fit / speed)
 
     affordable = rows_for(scheme)
-    if affordable < LARGE <= shape.n_rows and options.by is None and method.by == "cv":
+    if affordable < LARGE <= shape.n_rows and options.scheme is None and method.scheme == "cv":
         # On so few rows the method is tuned by cross-validation, which needs more fits.
         affordable = max(rows_for("cv"), min(MIN_AFFORDABLE_ROWS, affordable))
     return int(min(affordable, shape.n_rows))

@@ -41,7 +41,7 @@ THREADS_FROM = 5_000
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """A tuned method: the chosen hyper-parameters and the fitted estimator.
 
     Attributes
@@ -61,7 +61,7 @@ class Tuned:
     fit_seconds : float or None
         Time of the final fit to all rows. If there was no time for it, the time of the longest fit; None if
         the scheme already made a fit to all rows.
-    unseen : ValidationPredictions or None
+    validation_predictions : ValidationPredictions or None
         Predictions of the chosen candidate for rows it was not fitted to, with the targets and weights of
         these rows.
     finished : bool
@@ -78,7 +78,7 @@ class Tuned:
     message: str
     seconds: float
     fit_seconds: float | None
-    unseen: ValidationPredictions | None = None
+    validation_predictions: ValidationPredictions | None = None
     finished: bool = True
     ranking: Sequence[tuple[Candidate, CandidateEvaluation]] = ()
 
@@ -134,11 +134,11 @@ class CandidateSearch:
         return None if self.timer.limits.hard is None else self.timer.is_over
 
     # ------------------------------------------------------------ ways to choose
-    def fit_only(self, candidate: Candidate) -> Tuned:
+    def fit_only(self, candidate: Candidate) -> TuningResult:
         """Fit the only candidate, without tuning."""
         return self._fit_chosen(candidate, None, CandidateEvaluation(np.nan), [])
 
-    def choose_by_scheme(self, scheme: ValidationScheme) -> Tuned:
+    def choose_by_scheme(self, scheme: ValidationScheme) -> TuningResult:
         """Choose among candidates that are all evaluated by the same scheme."""
         scheme.is_over = self._is_over
         self.higher_is_better = self.metric.higher_is_better and scheme.criterion is None
@@ -151,11 +151,11 @@ class CandidateSearch:
         )
         return self._fit_chosen(chosen.candidate, curve, chosen.evaluation, chosen.warned)
 
-    def choose_self_tuned(self, by: str) -> Tuned:
+    def choose_self_tuned(self, scheme: str) -> TuningResult:
         """Choose among candidates that find their own complexity, by their scores on the validation set."""
         train, validation = validation_rows(self.rows, self.metric, self.seed)
         task = TuningTask(
-            self.rows, self.metric, by, self.options.folds, self.options.rule == "1se", self.seed,
+            self.rows, self.metric, scheme, self.options.folds, self.options.rule == "1se", self.seed,
             train, validation, self._score_of(validation), self.timer.is_over,
             lambda seconds: self.timer.allows(seconds) and not self.timer.is_over(seconds),
         )  # fmt: skip
@@ -178,13 +178,16 @@ class CandidateSearch:
                 result.standard_error,
                 result.fitted_to_all_rows,
                 result.fitted_without_validation,
-                result.unseen,
+                result.validation_predictions,
                 result.finished,
             )
             self.evaluated.append(_EvaluatedCandidate(candidate, evaluation, attempt.warned))
             results.append(
                 replace(
-                    result, fitted_to_all_rows=None, fitted_without_validation=None, unseen=None
+                    result,
+                    fitted_to_all_rows=None,
+                    fitted_without_validation=None,
+                    validation_predictions=None,
                 )
             )
             self._keep_fit_of_best()
@@ -193,7 +196,9 @@ class CandidateSearch:
                 break
         chosen = self._choose_candidate()
         best = results[next(k for k, member in enumerate(self.evaluated) if member is chosen)]
-        curve = _curve_record(best.parameter, best.log_axis, best.by, best.score_title, best.points)
+        curve = _curve_record(
+            best.parameter, best.log_axis, best.scheme_title, best.score_title, best.points
+        )
         return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
 
     def _score_of(
@@ -307,7 +312,7 @@ class CandidateSearch:
         curve: CurveRecord | None,
         evaluation: CandidateEvaluation,
         warned: Sequence[str],
-    ) -> Tuned:
+    ) -> TuningResult:
         """Fit the chosen candidate to all rows; without time for it, keep the fit that was evaluated."""
         warnings, fit_seconds, finished = list(warned), None, evaluation.finished
         estimator = evaluation.fitted_to_all_rows
@@ -336,7 +341,7 @@ class CandidateSearch:
             self.notes.append(
                 f"stopped by the time limit: {estimator.n_estimators_}{of_trees} trees"
             )
-        return Tuned(
+        return TuningResult(
             setting=dict(candidate.setting),
             curve=curve,
             candidate=candidate,
@@ -344,7 +349,7 @@ class CandidateSearch:
             message="; ".join(_distinct_texts([*self.notes, *warnings])),
             seconds=self.timer.elapsed,
             fit_seconds=fit_seconds,
-            unseen=evaluation.unseen,
+            validation_predictions=evaluation.validation_predictions,
             finished=finished,
             ranking=tuple(self.ranking),
         )
@@ -388,9 +393,15 @@ def _validation_curve(
 
 
 def _curve_record(
-    parameter: str, log_axis: bool, by: str, score: str, points: list[CurvePoint]
+    parameter: str, log_axis: bool, scheme_title: str, score: str, points: list[CurvePoint]
 ) -> CurveRecord:
-    return {"parameter": parameter, "log": log_axis, "by": by, "score": score, "points": points}
+    return {
+        "parameter": parameter,
+        "log": log_axis,
+        "by": scheme_title,
+        "score": score,
+        "points": points,
+    }
 
 
 def _distinct_texts(texts: Iterable[str]) -> list[str]:

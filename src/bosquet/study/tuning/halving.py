@@ -18,7 +18,7 @@ from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import subsample
-from bosquet.study.tuning.candidate_search import Tuned
+from bosquet.study.tuning.candidate_search import TuningResult
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.stopping import OutOfTime
 from bosquet.study.tuning.time_limits import MIN_SECONDS, FitTimer, TimeLimits
@@ -50,7 +50,7 @@ class SubsampleResult:
     candidates: list[Candidate]
     seconds: float
     note: str
-    tuned: Tuned
+    tuned: TuningResult
     n_rows: int
 
 
@@ -70,7 +70,9 @@ class Halving:
     rows_seed: int
     fewest: int
 
-    def tune(self, candidates: list[Candidate], limits: TimeLimits) -> tuple[Tuned, str, int]:
+    def tune(
+        self, candidates: list[Candidate], limits: TimeLimits
+    ) -> tuple[TuningResult, str, int]:
         """Tune the method; return the result, a note for the report and the number of rows used.
 
         If all fits to all rows are stopped, the result is that of the subsample.
@@ -103,7 +105,7 @@ class Halving:
         if len(self.rows) < 2 * size:
             return None
         timer = FitTimer.start(TimeLimits(hard=hard_limit))
-        tuned: Tuned | None = None
+        tuned: TuningResult | None = None
         with suppress(ValueError, MemoryError):
             try:
                 tuned = self._tune_on_rows(size, candidates, SHARE_OF_TIME * hard_limit)
@@ -123,7 +125,7 @@ class Halving:
             candidates = [candidate for group in best_groups for candidate in group]
         return SubsampleResult(candidates, timer.elapsed, note, tuned, size)
 
-    def _tune_on_all_rows(self, candidates: list[Candidate], limits: TimeLimits) -> Tuned:
+    def _tune_on_all_rows(self, candidates: list[Candidate], limits: TimeLimits) -> TuningResult:
         return tune(
             self.method,
             self.rows,
@@ -134,14 +136,14 @@ class Halving:
             candidates=candidates,
         )
 
-    def _tune_on_rows(self, size: int, candidates: list[Candidate], limit: float) -> Tuned:
+    def _tune_on_rows(self, size: int, candidates: list[Candidate], limit: float) -> TuningResult:
         """Tune the method on a subsample of `size` rows."""
         stratify = is_classification(self.metric)
         chosen = subsample(self.rows.y, size, self.rows_seed, stratify=stratify)
         options = self.options
-        if options.by is None and self.method.by == "cv":
+        if options.scheme is None and self.method.scheme == "cv":
             # One fit per candidate, and the fit of the best one can be kept.
-            options = replace(options, by="validation")
+            options = replace(options, scheme="validation")
         return tune(
             self.method,
             self.rows.take(chosen),

@@ -15,7 +15,7 @@ class TuningOptions:
 
     Parameters
     ----------
-    by : {"cv", "validation", "oob", "bootstrap", "aic", "bic"} or None, default=None
+    scheme : {"cv", "validation", "oob", "bootstrap", "aic", "bic"} or None, default=None
         Validation scheme. None uses the method's default; from 5,000 rows on a validation set replaces
         cross-validation.
     folds : int, default=5
@@ -28,7 +28,7 @@ class TuningOptions:
         Number of parallel fits, in threads. The result does not depend on it.
     """
 
-    by: str | None = None
+    scheme: str | None = None
     folds: int = 5
     rule: str = "best"
     random_state: Any = 0

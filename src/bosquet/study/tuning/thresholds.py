@@ -110,13 +110,13 @@ def bagged_threshold(
     is the bootstrap threshold whose log-odds are nearest to their interquartile mean. The mean itself is not
     returned, because it may lie where no bootstrap sample has its best threshold.
     """
-    random = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     order = np.argsort(p, kind="stable")
     p, event = p[order], event[order]
     weight = np.ones(len(p)) if weight is None else weight[order]
     thresholds = []
     for _ in range(DRAWS):
-        counts = np.bincount(random.integers(len(p), size=len(p)), minlength=len(p)) * weight
+        counts = np.bincount(rng.integers(len(p), size=len(p)), minlength=len(p)) * weight
         if counts[event].any() and counts[~event].any():
             thresholds.append(best_threshold(p, event, alarm=alarm, miss=miss, counts=counts))
     if not thresholds:
@@ -140,11 +140,13 @@ def out_of_sample_predictions(
     `validation` are the predictions for the validation set. They are used if it has enough rows of the
     rarer class, which saves further fits.
     """
-    unseen = stored_predictions(fitted, rows, metric)
-    if unseen is None and validation is not None:
+    out_of_sample = stored_predictions(fitted, rows, metric)
+    if out_of_sample is None and validation is not None:
         events = int((class_numbers(validation.y, metric.classes) == metric.positive).sum())
-        unseen = validation if min(events, len(validation.y) - events) >= ENOUGH_EVENTS else None
-    return unseen or out_of_fold_predictions(candidate, rows, metric, seed)
+        out_of_sample = (
+            validation if min(events, len(validation.y) - events) >= ENOUGH_EVENTS else None
+        )
+    return out_of_sample or out_of_fold_predictions(candidate, rows, metric, seed)
 
 
 def stored_predictions(

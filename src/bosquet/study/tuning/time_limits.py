@@ -8,7 +8,7 @@ share
     a step ends.
 soft and hard limit
     The `TimeLimits` of one method on one split, in seconds. After the soft limit no further candidate is
-    started; at the hard limit a running fit is stopped (`stopped_after` raises `OutOfTime`).
+    started; at the hard limit a running fit is stopped (`stop_after` raises `OutOfTime`).
 timer
     `FitTimer`, the limits with the time at which they began.
 left

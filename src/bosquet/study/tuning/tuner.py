@@ -13,7 +13,7 @@ from bosquet.study.methods.candidates import SelfTuned
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.table.rows import TableRows
-from bosquet.study.tuning.candidate_search import CandidateSearch, Tuned
+from bosquet.study.tuning.candidate_search import CandidateSearch, TuningResult
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.time_limits import NO_LIMITS, FitTimer, TimeLimits
 from bosquet.study.tuning.validation import SCHEMES, scheme_for
@@ -30,7 +30,7 @@ def tune(
     options: TuningOptions = DEFAULTS,
     limits: TimeLimits = NO_LIMITS,
     candidates: Sequence[Candidate] | None = None,
-) -> Tuned:
+) -> TuningResult:
     """Tune the hyper-parameters of a method and fit it to all rows.
 
     Parameters
@@ -52,7 +52,7 @@ def tune(
 
     Returns
     -------
-    Tuned
+    TuningResult
 
     Examples
     --------
@@ -72,17 +72,18 @@ def tune(
     timer = FitTimer.start(limits)
     candidates = list(method.candidates(shape) if candidates is None else candidates)
     rows, seed = _check_rows(rows), options.seed()
-    by = scheme_for(method, options.by, len(rows), rows.design)
+    scheme = scheme_for(method, options.scheme, len(rows), rows.design)
     search = CandidateSearch(method, candidates, rows, metric, options, seed, timer)
     # One BLAS thread: faster for small products, and results do not depend on the number of threads.
     with threadpool_limits(1, user_api="blas"):
         if len(candidates) == 1 and not isinstance(candidates[0], SelfTuned):
             return search.fit_only(candidates[0])
         if all(
-            isinstance(candidate, SelfTuned) and by in candidate.ways for candidate in candidates
+            isinstance(candidate, SelfTuned) and scheme in candidate.ways
+            for candidate in candidates
         ):
-            return search.choose_self_tuned(by)
-        return search.choose_by_scheme(SCHEMES[by](rows, metric, options.folds, seed))
+            return search.choose_self_tuned(scheme)
+        return search.choose_by_scheme(SCHEMES[scheme](rows, metric, options.folds, seed))
 
 
 def _check_rows(rows: TableRows) -> TableRows:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bosquet._folds import fold_numbers
 from bosquet.study.methods.candidates import (
     SelfTuned,
     Staged,
@@ -44,7 +45,7 @@ class CandidateEvaluation:
     fitted_to_all_rows : fitted estimator, if the scheme makes such a fit; else None
     fitted_without_validation : estimator fitted to the rows outside the validation set, or None
         It is kept if the time limit stops the fit to all rows.
-    unseen : ValidationPredictions or None
+    validation_predictions : ValidationPredictions or None
         Predictions of `fitted_without_validation` for the validation set, from which a decision threshold can
         be chosen.
     finished : bool
@@ -55,12 +56,17 @@ class CandidateEvaluation:
     standard_error: float | None = None
     fitted_to_all_rows: Any = None
     fitted_without_validation: Any = None
-    unseen: ValidationPredictions | None = None
+    validation_predictions: ValidationPredictions | None = None
     finished: bool = True
 
     def without_fit(self) -> CandidateEvaluation:
         """Return a copy without the fits and predictions, to free memory."""
-        return replace(self, fitted_to_all_rows=None, fitted_without_validation=None, unseen=None)
+        return replace(
+            self,
+            fitted_to_all_rows=None,
+            fitted_without_validation=None,
+            validation_predictions=None,
+        )
 
 
 class ValidationScheme:
@@ -110,9 +116,7 @@ class CrossValidation(ValidationScheme):
         by_design = design_folds(self.rows.design, self.folds, self.seed)
         if by_design is not None:
             return by_design
-        fold = fold_numbers(
-            self.rows.y, self.folds, self.seed, stratify=is_classification(self.metric)
-        )
+        fold = fold_numbers_for(self.metric, self.rows.y, self.folds, self.seed)
         splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(self.folds)]
         return [(train, test) for train, test in splits if len(test)]
 
@@ -148,7 +152,9 @@ class HoldoutValidation(ValidationScheme):
                 evaluate_predictions(
                     self.metric, validation.y, predictions, validation.weight, self.seed
                 ),
-                unseen=ValidationPredictions(predictions, validation.y, validation.weight),
+                validation_predictions=ValidationPredictions(
+                    predictions, validation.y, validation.weight
+                ),
             )
             for predictions in self.predictions(group, fitted, validation.X)
         ]
@@ -262,30 +268,34 @@ SCHEMES: dict[str, type[ValidationScheme]] = {
 }
 
 
-def scheme_for(method: Method, by: str | None, n_rows: int, design: Design | None = None) -> str:
-    """Return the scheme `by`, or the method's default; with many rows a validation set replaces folds.
+def scheme_for(
+    method: Method, scheme: str | None, n_rows: int, design: Design | None = None
+) -> str:
+    """Return `scheme`, or the method's default; with many rows a validation set replaces folds.
 
     Bootstrap samples would divide groups and mix times. With such a design, folds or a validation set replace
     them.
     """
-    if design and design.has_dependent_rows and (by or method.by) in ("oob", "bootstrap"):
+    if design and design.has_dependent_rows and (scheme or method.scheme) in ("oob", "bootstrap"):
         return "validation" if n_rows >= LARGE else "cv"
-    if by is None:
-        return "validation" if method.by == "cv" and n_rows >= LARGE else method.by
-    if by not in SCHEMES:
-        raise ValueError(f"by={by!r} is not valid: by must be one of {', '.join(SCHEMES)}, or None")
-    return by
+    if scheme is None:
+        return "validation" if method.scheme == "cv" and n_rows >= LARGE else method.scheme
+    if scheme not in SCHEMES:
+        raise ValueError(
+            f"scheme={scheme!r} is not valid: scheme must be one of {', '.join(SCHEMES)}, or None"
+        )
+    return scheme
 
 
-def supports_scheme(method: Method, candidates: Sequence[Candidate], by: str) -> bool:
+def supports_scheme(method: Method, candidates: Sequence[Candidate], scheme: str) -> bool:
     """Return whether a method can be tuned by a scheme: "oob" needs bags, "aic" and "bic" a likelihood."""
     if all(isinstance(candidate, SelfTuned) for candidate in candidates):
         return all(
-            by in candidate.ways for candidate in candidates if isinstance(candidate, SelfTuned)
+            scheme in candidate.ways for candidate in candidates if isinstance(candidate, SelfTuned)
         )
-    if by == "oob":
-        return method.by == "oob"
-    return method.likelihood or by not in ("aic", "bic")
+    if scheme == "oob":
+        return method.scheme == "oob"
+    return method.likelihood or scheme not in ("aic", "bic")
 
 
 def is_classification(metric: Metric) -> bool:
@@ -293,15 +303,10 @@ def is_classification(metric: Metric) -> bool:
     return bool(metric.needs != "number")
 
 
-def fold_numbers(y: np.ndarray, folds: int, seed: int, *, stratify: bool) -> np.ndarray:
-    """Return the fold number of each row; folds have nearly equal sizes, `stratify` also per class."""
-    order = np.random.RandomState(seed).permutation(len(y))
-    if stratify:
-        codes = np.unique(y, return_inverse=True)[1]
-        order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[order] = np.arange(len(y)) % folds
-    return fold
+def fold_numbers_for(metric: Metric, y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row: stratified by class if the metric is for classification."""
+    classes = np.unique(y, return_inverse=True)[1] if is_classification(metric) else None
+    return fold_numbers(len(y), n_folds, seed, classes)
 
 
 def validation_rows(rows: TableRows, metric: Metric, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -310,14 +315,14 @@ def validation_rows(rows: TableRows, metric: Metric, seed: int) -> tuple[np.ndar
     if by_design is not None:
         return by_design
     folds = max(2, round(1 / VALIDATION_SHARE))
-    fold = fold_numbers(rows.y, folds, seed, stratify=is_classification(metric))
+    fold = fold_numbers_for(metric, rows.y, folds, seed)
     return np.flatnonzero(fold), np.flatnonzero(fold == 0)
 
 
 def draw_bags(n_rows: int, bags: int, seed: int) -> list[np.ndarray]:
     """Return the row indices of each bootstrap sample; a sample has as many rows as the table."""
-    random = np.random.RandomState(seed)
-    return [random.randint(n_rows, size=n_rows) for _ in range(bags)]
+    rng = np.random.RandomState(seed)
+    return [rng.randint(n_rows, size=n_rows) for _ in range(bags)]
 
 
 def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Metric) -> np.ndarray:
@@ -339,7 +344,7 @@ def evaluate_predictions(
     score = metric.score(y, predictions, weight)
     if len(y) < 2 * JACKKNIFE_GROUPS:
         return CandidateEvaluation(score)
-    group = fold_numbers(y, JACKKNIFE_GROUPS, seed, stratify=is_classification(metric))
+    group = fold_numbers_for(metric, y, JACKKNIFE_GROUPS, seed)
     without_group = []
     for k in range(JACKKNIFE_GROUPS):
         others = group != k

@@ -1,4 +1,4 @@
-#include "vision/search.hpp"
+#include "vision/haar_search.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "stump/bucket_split.hpp"
-#include "stump/finder.hpp"
+#include "stump/stump_finder.hpp"
 #include "stump/units.hpp"
 
 namespace bosquet {
@@ -266,7 +266,7 @@ void HaarSearch::quantise(std::span<const double> weight) {
     for (ClassWindows& windows : class_windows_) list_rows(windows);
 }
 
-HaarStump HaarSearch::best(std::span<const double> weight, StumpCriterion criterion) {
+HaarStump HaarSearch::find_best(std::span<const double> weight, StumpCriterion criterion) {
     quantise(weight);
     switch (criterion) {
         case StumpCriterion::error:

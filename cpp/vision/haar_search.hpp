@@ -42,7 +42,7 @@ class HaarSearch {
 
     // Among equal stumps, the lowest feature, then the lowest threshold. If no split is better than
     // a constant: feature 0 with all windows on its left.
-    HaarStump best(std::span<const double> weight, StumpCriterion criterion);
+    HaarStump find_best(std::span<const double> weight, StumpCriterion criterion);
 
     // The values of a feature for all windows, in the given order of the windows.
     void values(std::size_t feature, float* out);

@@ -1,4 +1,4 @@
-#include "grow/split.hpp"
+#include "grow/split_finder.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,9 +35,9 @@ void SplitFinder::set_scale(const GradientScale& scale) {
     noise_ = options_->split_noise * std::sqrt(scale.random_decrease);
 }
 
-NodeToSplit SplitFinder::prepare_node(RowSet rows, std::uint64_t all_rows, const Packed* histogram,
-                                      Packed total, const ValueBounds& bounds,
-                                      std::uint64_t key) const {
+NodeToSplit SplitFinder::prepare_node(RowSet rows, std::uint64_t all_rows,
+                                      const PackedGradient* histogram, PackedGradient total,
+                                      const ValueBounds& bounds, std::uint64_t key) const {
     Sums all = dequantise(total);
     double l2 = options_->l2;
     NodeScan scan{};
@@ -66,23 +66,23 @@ NodeToSplit SplitFinder::prepare_node(RowSet rows, std::uint64_t all_rows, const
 
     // If all rows are equal, the gain consists of rounding errors only: the square of an ulp
     // without constraints on values, a difference of large terms with constraints.
-    double min_gain = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + l2);
+    double min_gain = (is_unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + l2);
     return {rows, all_rows, histogram, bounds, scan, key, min_gain};
 }
 
-double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
+double SplitFinder::leaf_value(PackedGradient sum, const ValueBounds& bounds) const {
     Sums s = dequantise(sum);
     return clipped_value(s.g, s.h, options_->l2, options_->max_delta_step, bounds);
 }
 
 // Twice the decrease of the loss by this split; negative if a constraint forbids it. The node
 // itself uses the option l2, its children the argument `l2`, which is larger for categories.
-double SplitFinder::loss_decrease(std::uint32_t feature, Packed left, const NodeToSplit& node,
-                                  double l2) const {
+double SplitFinder::loss_decrease(std::uint32_t feature, PackedGradient left,
+                                  const NodeToSplit& node, double l2) const {
     Sums l = dequantise(left);
     Sums all = dequantise(node.total());
     double right_h = (hessian_of(node.total()) - hessian_of(left)) * scale_.hessian_unit;
-    if (unconstrained()) {
+    if (is_unconstrained()) {
         double mean = all.g / (all.h + 2 * l2);
         return decrease_from_score(split_score(l.g, l.h + l2, right_h + l2, mean), node, l2);
     }
@@ -105,12 +105,12 @@ double SplitFinder::decrease_from_score(double score, const NodeToSplit& node, d
     return score * both + all.g * all.g * (1 / both - 1 / (all.h + options_->l2));
 }
 
-bool SplitFinder::is_admissible(Packed left, Packed total) const {
+bool SplitFinder::is_admissible(PackedGradient left, PackedGradient total) const {
     std::int32_t h = hessian_of(left);
     return h >= min_hessian_ && hessian_of(total) - h >= min_hessian_;
 }
 
-bool SplitFinder::is_surely_large_enough(const Split& split, Packed total) const {
+bool SplitFinder::is_surely_large_enough(const Split& split, PackedGradient total) const {
     std::int64_t enough = (std::int64_t{options_->min_samples_leaf} - 1) * scale_.max_hessian;
     std::int64_t left = hessian_of(split.left_sum);
     // More than min_samples_leaf - 1 rows with the largest Hessian can have, so at least
@@ -119,11 +119,12 @@ bool SplitFinder::is_surely_large_enough(const Split& split, Packed total) const
 }
 
 // If a node has no missing values, missing values in later data go to the heavier child.
-bool SplitFinder::left_is_heavier(Packed left, Packed total) {
+bool SplitFinder::left_is_heavier(PackedGradient left, PackedGradient total) {
     return 2.0 * hessian_of(left) >= hessian_of(total);
 }
 
-void SplitFinder::best_split_on(std::uint32_t feature, const NodeToSplit& node, Split& out) const {
+void SplitFinder::find_best_split_on(std::uint32_t feature, const NodeToSplit& node,
+                                     Split& out) const {
     Split found = search(feature, node, nullptr);
     if (found.found()) out = std::move(found);
 }
@@ -154,7 +155,7 @@ BinRange SplitFinder::bins_with_enough_rows(const std::int64_t* counts, std::uin
 Split SplitFinder::search_ordered(std::uint32_t feature, const NodeToSplit& node,
                                   const std::int64_t* counts) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
-    const Packed* sums = node.histogram + place.histogram;
+    const PackedGradient* sums = node.histogram + place.histogram;
     BinRange right{1, place.bins - 1}, left = right;
     if (counts != nullptr) {
         auto rows = static_cast<std::int64_t>(node.all_rows);
@@ -163,7 +164,7 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const NodeToSplit& node
     }
     ScanResult best;
     double decrease;
-    if (unconstrained()) {
+    if (is_unconstrained()) {
         best = kernels_->scan(sums, right, left, node.scan);
         decrease = decrease_from_score(best.score, node, options_->l2);
     } else {
@@ -184,7 +185,7 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const NodeToSplit& node
 }
 
 // The scan of grow_kernel.cpp for bounded values; the score of a split is then its reduction.
-ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* sums,
+ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const PackedGradient* sums,
                                          BinRange missing_right, BinRange missing_left,
                                          const NodeToSplit& node) const {
     ScanResult best;
@@ -192,7 +193,7 @@ ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* su
         if (with_missing && sums[0] == 0) break;
         BinRange range = with_missing ? missing_left : missing_right;
         for (std::uint32_t bin = range.first; bin <= range.last; ++bin) {
-            Packed left = sums[bin] + (with_missing ? sums[0] : 0);
+            PackedGradient left = sums[bin] + (with_missing ? sums[0] : 0);
             if (!is_admissible(left, node.total())) continue;
             double decrease = loss_decrease(feature, left, node, options_->l2);
             if (decrease > best.score) best = {decrease, bin, with_missing, left};
@@ -207,7 +208,7 @@ ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* su
 Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& node,
                                      const std::int64_t* counts) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
-    const Packed* entries = node.histogram + place.histogram;
+    const PackedGradient* entries = node.histogram + place.histogram;
     double l2 = options_->l2 + options_->category_l2;
     struct Level {
         double mean;
@@ -230,9 +231,9 @@ Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& n
     double best = -1;
     std::size_t best_length = 0;
     bool best_from_end = false;
-    Packed best_left = 0;
+    PackedGradient best_left = 0;
     for (bool from_end : {false, true}) {
-        Packed left = 0;
+        PackedGradient left = 0;
         std::int64_t left_rows = 0;
         for (std::size_t length = 1; length <= longest; ++length) {
             std::uint32_t bin = levels[from_end ? levels.size() - length : length - 1].bin;

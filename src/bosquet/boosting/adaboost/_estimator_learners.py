@@ -35,7 +35,7 @@ class LabelAdapter:
     classifier: bool
 
     def target(self, target: np.ndarray) -> np.ndarray:
-        """The target of the estimator: labels for a classifier."""
+        """Return the target of the estimator: labels for a classifier."""
         if not self.classifier:
             return target
         if self.output_kind == "classes" or self.labels.size > 2:
@@ -43,7 +43,7 @@ class LabelAdapter:
         return self.labels[(target > 0).astype(np.intp)]
 
     def __call__(self, learner: Estimator, X: TableLike) -> np.ndarray:
-        """Outputs of a fitted estimator on X."""
+        """Return outputs of a fitted estimator on X."""
         if not self.classifier:
             values = predicted_numbers(learner, X)
             return np.clip(values, -1, 1) if self.output_kind == "signs" else values
@@ -55,7 +55,7 @@ class LabelAdapter:
         return 2 * shares[:, 1] - 1 if self.output_kind == "numbers" else shares
 
     def _predict_numbers(self, learner: Estimator, X: TableLike) -> np.ndarray:
-        """Class numbers of the predicted labels; a ValueError for any other prediction."""
+        """Return class numbers of the predicted labels; a ValueError for any other prediction."""
         predicted = check_one_per_row(np.asarray(learner.predict(X)), X)
         numbers = np.minimum(np.searchsorted(self.labels, predicted), self.labels.size - 1)
         wrong = np.flatnonzero(self.labels[numbers] != predicted)
@@ -67,7 +67,7 @@ class LabelAdapter:
         return numbers
 
     def _predict_label_probabilities(self, learner: Any, X: Any) -> np.ndarray:
-        """One column per label; 0 for labels that were not in the learner's sample."""
+        """Return one column per label; 0 for labels that were not in the learner's sample."""
         probabilities = np.asarray(learner.predict_proba(X), dtype=float)
         learner_classes = np.asarray(getattr(learner, "classes_", self.labels))
         if (
@@ -93,7 +93,7 @@ class LabelAdapter:
         return of_all_labels
 
 
-class ForeignLearner:
+class EstimatorLearner:
     """Clones of an estimator, fitted to one table under changing weights."""
 
     def __init__(
@@ -142,8 +142,8 @@ class ForeignLearner:
     ) -> Estimator:
         self.round = round_
         row_weights = self.reweighting(weight, round_, attempt)
-        random = np.random.RandomState([self.reweighting.seed, round_, attempt, 1])
-        learner = seeded_clone(self.estimator, random)
+        rng = np.random.RandomState([self.reweighting.seed, round_, attempt, 1])
+        learner = seeded_clone(self.estimator, rng)
         y = self.adapter.target(target)
         try:
             return self._fit_learner(learner, y, row_weights)
@@ -163,7 +163,7 @@ class ForeignLearner:
     def _fit_or_constant(
         self, learner: Estimator, rows: np.ndarray, y: np.ndarray, **weight: np.ndarray
     ) -> Any:
-        """The fitted learner; a constant if the sample has one class and the learner needs two."""
+        """Return the fitted learner; a constant if the sample has one class and the learner needs two."""
         X, y = rows_of(self.X, rows), y[rows]
         try:
             return learner.fit(X, y, **weight)

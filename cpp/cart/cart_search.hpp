@@ -59,22 +59,23 @@ class CartSearch {
 
     // Sets `constant` to whether the column has a single value in this node. A split with a proxy
     // gain below `floor` may be skipped.
-    CartSplit best_split(std::uint32_t feature, const Node& all, double floor, bool& constant) {
+    CartSplit find_best_split(std::uint32_t feature, const Node& all, double floor,
+                              bool& constant) {
         const CodedColumn& column = table_->columns[feature];
         feature_ = feature;
         check_interrupt(8 * all.rows.count);
         if constexpr (kHasBucketSearch) {
-            if (!bucket_search_.empty() && !column.nominal && !column.is_narrow() &&
+            if (!bucket_search_.empty() && !column.categorical && !column.is_narrow() &&
                 all.rows.count >= kBucketSearchRows) {
                 CartSplit split;
                 split.feature = feature;
                 constant = false;
-                if (bucket_search_[0].best_split(column, all.rows, all.sums, floor, split))
+                if (bucket_search_[0].find_best_split(column, all.rows, all.sums, floor, split))
                     return split;
             }
         }
-        if (options_->random_thresholds && !column.nominal)
-            return random_threshold(column, all, constant);
+        if (options_->random_thresholds && !column.categorical)
+            return draw_threshold(column, all, constant);
         code_sums_.collect(column, all.rows, counted_ || options_->surrogates > 0);
         Node node = all;
         bool exclude_missing = options_->surrogates > 0 && code_sums_.has_missing();
@@ -83,16 +84,16 @@ class CartSearch {
         if (constant) return {};
         CartSplit split;
         if (options_->random_thresholds)
-            random_grouping(column, node, split);
+            draw_grouping(column, node, split);
         else if (options_->criterion == Criterion::absolute)
-            absolute_split(column, node, split);
-        else if (column.nominal)
-            nominal_split(column, node, split);
+            find_absolute_split(column, node, split);
+        else if (column.categorical)
+            find_categorical_split(column, node, split);
         else
-            ordered_split(column, node, split);
+            find_ordered_split(column, node, split);
         if (split.found()) {
             split.feature = feature;
-            split.nominal = column.nominal;
+            split.categorical = column.categorical;
             split.saw_missing = code_sums_.has_missing() || exclude_missing;
             // Splits that were found on different rows are compared by their gain on these rows.
             if (options_->surrogates > 0) split.gain -= proxy_gain_of_node(node);
@@ -160,7 +161,7 @@ class CartSearch {
     // stored in the split. The scorer is called for every entry that moves to the left and computes
     // the proxy gain.
     template <class Scorer>
-    SplitPoint best_split_point(const Node& node, Scorer scorer, CartSplit& split) {
+    SplitPoint find_best_split_point(const Node& node, Scorer scorer, CartSplit& split) {
         SplitPoint best;
         bool missing = code_sums_.has_missing();
         for (bool missing_left : {false, true}) {
@@ -191,7 +192,7 @@ class CartSearch {
     void store_split(const CodedColumn& column, const SplitPoint& point, CartSplit& split) {
         if (!split.found()) return;
         split.missing_left = point.missing_left;
-        if (column.nominal) {
+        if (column.categorical) {
             for (std::size_t i = 0; i < point.position; ++i)
                 split.left_codes.push_back(code_sums_.code(order_[i]));
             std::sort(split.left_codes.begin(), split.left_codes.end());
@@ -240,7 +241,7 @@ class CartSearch {
     }
 
     // Sets order_ to all entries except that of missing values.
-    void order_present() {
+    void list_present_entries() {
         order_.resize(code_sums_.size() - code_sums_.has_missing());
         std::iota(order_.begin(), order_.end(), code_sums_.has_missing() ? 1u : 0u);
     }
@@ -257,20 +258,20 @@ class CartSearch {
         });
     }
 
-    void ordered_split(const CodedColumn& column, const Node& node, CartSplit& split) {
+    void find_ordered_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         if constexpr (Sums::kPair) {
             if (!code_sums_.has_missing() && !counted_ && options_->min_weight_leaf == 0 &&
                 options_->monotone.empty()) {
-                plain_split(column, node, split);
+                find_unconstrained_split(column, node, split);
                 return;
             }
         }
-        order_present();
-        store_split(column, best_split_point(node, SumScorer{this, &node}, split), split);
+        list_present_entries();
+        store_split(column, find_best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // The common case: no missing values and no constraints.
-    void plain_split(const CodedColumn& column, const Node& node, CartSplit& split) {
+    void find_unconstrained_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         double w = 0, s = 0, all_w = node.sums[0], all_s = node.sums[1];
         const double* entry = code_sums_.sums_of_entry(0);
         std::size_t best = 0;
@@ -288,8 +289,8 @@ class CartSearch {
         split.threshold = column.threshold(split.last, code_sums_.code(best));
     }
 
-    void nominal_split(const CodedColumn& column, const Node& node, CartSplit& split) {
-        order_present();
+    void find_categorical_split(const CodedColumn& column, const Node& node, CartSplit& split) {
+        list_present_entries();
         if constexpr (Sums::kPair) {
             // The best grouping is contiguous in the order by mean (Fisher 1958; Breiman et al.
             // 1984).
@@ -302,7 +303,7 @@ class CartSearch {
             std::vector<double> score = first_component(sums_, code_sums_, order_);
             sort_by([&](std::uint32_t entry) { return score[entry]; });
         }
-        store_split(column, best_split_point(node, SumScorer{this, &node}, split), split);
+        store_split(column, find_best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // Tries all groupings into two, with the last category always on the right.
@@ -334,7 +335,7 @@ class CartSearch {
 
     // Draws a threshold uniformly between the smallest and the largest value in the node. Missing
     // values go to a random side, or are separated from the others if these have a single value.
-    CartSplit random_threshold(const CodedColumn& column, const Node& node, bool& constant) {
+    CartSplit draw_threshold(const CodedColumn& column, const Node& node, bool& constant) {
         std::uint32_t smallest = column.codes, largest = 0;
         bool missing = false;
         for (std::size_t i = 0; i < node.rows.count; ++i) {
@@ -376,8 +377,8 @@ class CartSearch {
 
     // Splits the categories, in a random order, at a random position. Missing values go to a random
     // side, or are separated from the others if there is a single category.
-    void random_grouping(const CodedColumn& column, const Node& node, CartSplit& split) {
-        order_present();
+    void draw_grouping(const CodedColumn& column, const Node& node, CartSplit& split) {
+        list_present_entries();
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
         sort_by([&](std::uint32_t entry) { return hash64(key, 1, code_sums_.code(entry)); });
         SplitPoint point{order_.size(), false};
@@ -406,10 +407,10 @@ class CartSearch {
         double proxy_gain() { return -search->medians_.distances(); }
     };
 
-    void absolute_split(const CodedColumn& column, const Node& node, CartSplit& split) {
+    void find_absolute_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         if constexpr (Sums::kPair) {
-            order_present();
-            if (column.nominal) sort_by_mean();
+            list_present_entries();
+            if (column.categorical) sort_by_mean();
             constexpr std::uint32_t kExcluded = 0xffffffffu;
             entry_of_code_.assign(column.codes, kExcluded);
             for (std::size_t entry = 0; entry < code_sums_.size(); ++entry)
@@ -424,7 +425,7 @@ class CartSearch {
                 values_.push_back({item.sum / item.weight, item.weight});
             }
             medians_.reset(values_);
-            store_split(column, best_split_point(node, MedianScorer{this}, split), split);
+            store_split(column, find_best_split_point(node, MedianScorer{this}, split), split);
         }
     }
 

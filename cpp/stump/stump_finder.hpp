@@ -52,7 +52,7 @@ class StumpFinder {
 
     // Returns the best stump for the current sums. Among equal ones the constant comes first, then
     // the lowest feature, the lowest threshold, and missing values on the right.
-    StumpFinding best(StumpCriterion criterion, const StumpScale& scale);
+    StumpFinding find_best(StumpCriterion criterion, const StumpScale& scale);
 
     StumpSums total() const { return total_; }
 
@@ -107,7 +107,7 @@ void StumpFinder::for_each_run(bool restart, Work work) {
     open_thread_sums(0, restart);
     team_.run(block_count(table_.rows()), [&](std::size_t index, int worker) {
         ThreadSums& sums_of_thread = open_thread_sums(worker, restart);
-        Range rows = block(table_.rows(), index);
+        Range rows = block_range(table_.rows(), index);
         for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows)
             work(Range{begin, std::min(begin + kRunRows, rows.end)}, sums_of_thread, worker);
     });

@@ -1,4 +1,4 @@
-#include "stump/finder.hpp"
+#include "stump/stump_finder.hpp"
 
 #include <cmath>
 
@@ -198,7 +198,7 @@ void StumpFinder::read_bins(std::uint32_t feature, std::vector<BinSums>& bins) c
     }
 }
 
-StumpFinding StumpFinder::best(StumpCriterion criterion, const StumpScale& scale) {
+StumpFinding StumpFinder::find_best(StumpCriterion criterion, const StumpScale& scale) {
     StumpFinding finding = criterion == StumpCriterion::error ? find_best(ErrorCriterion(total_))
                            : criterion == StumpCriterion::exponential
                                ? find_best(ExponentialCriterion(total_))

@@ -31,7 +31,7 @@ struct Split {
     std::uint32_t bin = 0;  // quantitative: bins up to this one go left
     bool missing_left = false;
     std::vector<std::uint32_t> left_bins;  // categorical: these bins go left
-    Packed left_sum = 0;                   // of gradients and Hessians
+    PackedGradient left_sum = 0;           // of gradients and Hessians
 
     bool found() const { return gain > -std::numeric_limits<double>::infinity(); }
 };
@@ -41,13 +41,13 @@ struct NodeToSplit {
     RowSet rows;
     std::uint64_t all_rows;  // number of its rows in all parts
     // Cumulative sums of quantitative features, entries of categorical ones.
-    const Packed* histogram;
+    const PackedGradient* histogram;
     ValueBounds bounds;
     NodeScan scan;
     std::uint64_t key;  // of the node, for random numbers
     double min_gain;    // gains up to this value may consist of rounding errors only
 
-    Packed total() const { return scan.total; }
+    PackedGradient total() const { return scan.total; }
 };
 
 class SplitFinder {
@@ -60,12 +60,13 @@ class SplitFinder {
     // Uses another matrix with the same layout.
     void set_matrix(const BinnedMatrix& matrix) { matrix_ = &matrix; }
 
-    NodeToSplit prepare_node(RowSet rows, std::uint64_t all_rows, const Packed* histogram,
-                             Packed total, const ValueBounds& bounds, std::uint64_t key) const;
+    NodeToSplit prepare_node(RowSet rows, std::uint64_t all_rows, const PackedGradient* histogram,
+                             PackedGradient total, const ValueBounds& bounds,
+                             std::uint64_t key) const;
 
     // Finds the best split on one feature without checking the numbers of rows. `out` is unchanged
     // if there is none.
-    void best_split_on(std::uint32_t feature, const NodeToSplit& node, Split& out) const;
+    void find_best_split_on(std::uint32_t feature, const NodeToSplit& node, Split& out) const;
 
     // Returns the best of the candidates, one per feature, with at least min_samples_leaf rows on
     // each side. Histograms hold no counts, but for most candidates the sum of Hessians proves that
@@ -74,20 +75,20 @@ class SplitFinder {
     Split choose_split(std::span<Split> candidates, const NodeToSplit& node) const;
 
     // The value of a leaf with these sums.
-    double leaf_value(Packed sum, const ValueBounds& bounds) const;
+    double leaf_value(PackedGradient sum, const ValueBounds& bounds) const;
 
   private:
     struct Sums {
         double g, h;
     };
-    Sums dequantise(Packed sum) const {
+    Sums dequantise(PackedGradient sum) const {
         return {gradient_of(sum) * scale_.gradient_unit, hessian_of(sum) * scale_.hessian_unit};
     }
     // Whether values have no constraints, so that the best value of a child is -G / (H + l2).
-    bool unconstrained() const {
+    bool is_unconstrained() const {
         return options_->max_delta_step == 0 && options_->monotone.empty();
     }
-    double loss_decrease(std::uint32_t feature, Packed left, const NodeToSplit& node,
+    double loss_decrease(std::uint32_t feature, PackedGradient left, const NodeToSplit& node,
                          double l2) const;
     double priority(const Split& split, const NodeToSplit& node) const;
     double decrease_from_score(double score, const NodeToSplit& node, double l2) const;
@@ -96,15 +97,16 @@ class SplitFinder {
                          const std::int64_t* counts) const;
     Split search_categories(std::uint32_t feature, const NodeToSplit& node,
                             const std::int64_t* counts) const;
-    ScanResult scan_constrained(std::uint32_t feature, const Packed* sums, BinRange missing_right,
-                                BinRange missing_left, const NodeToSplit& node) const;
+    ScanResult scan_constrained(std::uint32_t feature, const PackedGradient* sums,
+                                BinRange missing_right, BinRange missing_left,
+                                const NodeToSplit& node) const;
     BinRange bins_with_enough_rows(const std::int64_t* counts, std::uint32_t bins,
                                    std::int64_t before, std::int64_t rows) const;
-    static bool left_is_heavier(Packed left, Packed total);
+    static bool left_is_heavier(PackedGradient left, PackedGradient total);
     std::vector<std::int64_t> count_bins(std::uint32_t feature, RowSet rows) const;
     static std::int64_t count_left(const Split& split, std::span<const std::int64_t> counts);
-    bool is_surely_large_enough(const Split& split, Packed total) const;
-    bool is_admissible(Packed left, Packed total) const;
+    bool is_surely_large_enough(const Split& split, PackedGradient total) const;
+    bool is_admissible(PackedGradient left, PackedGradient total) const;
 
     const BinnedMatrix* matrix_;
     const GrowOptions* options_;

@@ -56,7 +56,7 @@ NO_WEIGHT_LEFT = Ending(
 
 
 def ending_of_all(endings: Iterable[Ending | None]) -> Ending:
-    """The ending of several loops that run side by side, one for each column of a code."""
+    """Return the ending of several loops that run side by side, one for each column of a code."""
     known_endings = [ending for ending in endings if ending is not None]
     if not known_endings:  # a warm start of a model whose loops had ended
         return Ending("the rounds had already ended in an earlier fit")
@@ -68,7 +68,7 @@ def ending_of_all(endings: Iterable[Ending | None]) -> Ending:
 
 
 def next_round(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
-    """The next round of a loop, or None and the `Ending` that the loop returned."""
+    """Return the next round of a loop, or None and the `Ending` that the loop returned."""
     try:
         return next(loop), None
     except StopIteration as end:
