@@ -49,6 +49,7 @@ BoostOptions options_of(const nb::dict& given) {
     options.take("newton", boost.newton);
     options.take("seed", boost.seed);
     options.take("first_round", boost.first_round);
+    options.take("stochastic_rounding_above", boost.stochastic_rounding_above);
     options.reject_unknown();
     return boost;
 }
