@@ -26,6 +26,12 @@ enum class Rounding {
     stochastic  // up with the probability of the fraction, which a hash of the row number decides
 };
 
+// The maximum number of rows of all parts. Stochastic rounding adds at most one unit per row, so
+// that half of the range of a packed sum remains for the numbers before rounding, and their mean is
+// at least half a unit. With more rows, the unit of the sums from which scale_for computes the
+// units (fixed_unit) could be above these.
+constexpr std::uint64_t kMaxBoostedRows = std::uint64_t{1} << 30;
+
 // The range of gradients and Hessians as ordered integers (magnitude_bits): their largest and
 // smallest values do not depend on the order of the rows, and infinity and NaN are the largest.
 struct GradientRange {

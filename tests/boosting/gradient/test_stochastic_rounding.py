@@ -13,6 +13,7 @@ import pytest
 from core_fit import ISAS, Array, CoreFit, assert_same_tree, fit_core, probe_rows
 from numpy.typing import NDArray
 
+from bosquet import GradientBoostingRegressor, _core
 from bosquet.reference.binning import bin_table
 from bosquet.reference.draws import hashed
 from bosquet.reference.gradient_boosting import BoostOptions, boost, boost_all_outputs
@@ -230,3 +231,34 @@ def test_a_model_with_a_coarse_unit_predicts_almost_as_well_as_without_rounding(
     stochastic = loss_of(fit_core(x, y, "log_loss", weight=w, **STOCHASTIC, **options))
     assert stochastic < 1.01 * exact
     assert nearest > 1.05 * exact
+
+
+# --- the maximum number of rows -----------------------------------------------------------------
+
+MANY = r"there are 1073741825 rows, but at most 1073741824 are supported"
+
+
+def test_more_rows_than_the_sums_can_hold_are_an_error() -> None:
+    _core.check_boosted_rows(2**30)
+    with pytest.raises(ValueError, match=MANY):
+        _core.check_boosted_rows(2**30 + 1)
+
+
+def test_parts_of_more_rows_than_the_sums_can_hold_are_an_error() -> None:
+    x, y, _ = coarse_table(100, 1)
+    bins = _core.learn_bins(x, [0, 0, 6], np.zeros(0), 255, 200_000, 0, 1)
+    matrix = _core.bin_table(x, bins, "auto", 1)
+    part = _core.Part(print, print, 2**30 + 1, [(0, 100)])
+    loss = _core.Loss("log_loss", 1, 1, [])
+    with pytest.raises(ValueError, match=MANY):
+        _core.BoostingFit(matrix, bins, y[None], np.zeros(0), loss, {}, "auto", 1, part)
+
+
+def test_an_estimator_checks_the_number_of_rows_before_it_boosts(monkeypatch) -> None:
+    class ManyRows(GradientBoostingRegressor):
+        def _check_target(self, *arguments: Any) -> tuple[np.ndarray, int]:
+            return super()._check_target(*arguments)[0], 2**30 + 1
+
+    monkeypatch.setattr("bosquet.boosting.gradient._base.candidate_parameters", None)
+    with pytest.raises(ValueError, match=MANY):
+        ManyRows().fit(np.zeros((10, 1)), np.arange(10.0))
