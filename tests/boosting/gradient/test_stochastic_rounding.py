@@ -130,6 +130,29 @@ def test_trees_for_all_outputs_agree_with_the_reference() -> None:
     np.testing.assert_allclose(core.raw, raw, atol=ATOL)
 
 
+@pytest.mark.parametrize("room", [0.75, 1.25])  # in units per row
+def test_the_core_leaves_the_same_room_for_rounding_as_the_reference(room: float) -> None:
+    """The sum of absolute gradients is slightly below a power of two."""
+    rng, rows = np.random.default_rng(9), 50_000
+    x = rng.integers(0, 30, size=(rows, 1)).astype(np.float64)
+    g = rng.normal(size=rows)
+    g *= 2.0**20 * (1 - room * rows / 2**31) / np.abs(g).sum()
+    pairs = np.stack([g, np.ones(rows)], axis=1).astype(np.float32)
+    options: dict[str, Any] = {"seed": 1, **STOCHASTIC}
+    tree = {"max_leaf_nodes": 4, "min_samples_leaf": 1}
+    (reference,), _ = boost(
+        bin_table(x),
+        np.zeros(rows),
+        SquaredError(),
+        1,
+        BoostOptions(TreeOptions(**tree), learning_rate=1.0, **options),
+        pairs_of=lambda y, f, w: pairs,
+    )
+    core = fit_core(x, np.zeros(rows), gradients=pairs[None], **tree, **options)
+    assert_same_tree(core, 0, reference, bin_table(x), x, x[:100])
+    assert quantise(pairs, key=1).gradient_unit == 2.0 ** (-10 if room < 1 else -11)
+
+
 def gains(core: CoreFit) -> list[bytes]:
     trees = range(core.ensemble.n_trees)
     return [core.ensemble.tree_arrays(k)["gain"].tobytes() for k in trees]
@@ -200,6 +223,7 @@ def test_the_noise_of_gradient_and_hessian_is_uniform_and_uncorrelated() -> None
     rows = 100_000
     noise = rounding_noise(rows, key=5)
     assert np.abs(noise).max() < 0.5
+    assert ((noise * 2**22) % 2 == 1).all()  # never ±1/2, which would make integers ties
     for column in noise.T:
         counts = np.histogram(column, bins=20, range=(-0.5, 0.5))[0]
         assert np.abs(counts - rows / 20).max() < 5 * np.sqrt(rows / 20)
