@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -21,6 +22,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from bosquet import RandomForestRegressor, Study
+from bosquet.cli import main
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.method import Candidate, Method
 
@@ -268,6 +270,42 @@ def test_an_interrupt_cancels_the_trials_and_stops_those_that_run(client):
 
 
 # ---------------------------------------------------------------------- clusters
+def test_a_cluster_is_named_by_the_address_of_its_scheduler(client, tmp_path, local_study, capsys):
+    path = tmp_path / "table.csv"
+    table().to_csv(path, index=False)
+    words = ["study", str(path), "--target", "y", "--methods", "linear,cart", "--budget", "none"]
+    words += ["--repeats", "2", "--no-report", "--quiet", "--json"]
+    assert main(words) == 0
+    local = capsys.readouterr().out
+    assert main([*words, "--cluster", client.scheduler.address]) == 0
+    scores = [
+        [entry["scores"] for entry in json.loads(text)["methods"]]
+        for text in (local, capsys.readouterr().out)
+    ]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        (
+            "tcp://127.0.0.1:9",
+            "no scheduler of Dask answers at 'tcp://127.0.0.1:9' within 0.5 seconds",
+        ),
+        ("nobody", "'nobody' is not the address of a scheduler of Dask (missing port number"),
+        ("http://127.0.0.1:9", "'http://127.0.0.1:9' is not the address of a scheduler of Dask"),
+    ],
+)
+def test_an_address_without_a_scheduler_is_an_error(
+    address, expected, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("bosquet.dask.cluster.CONNECT_SECONDS", 0.5)
+    path = tmp_path / "table.csv"
+    table().to_csv(path, index=False)
+    assert main(["study", str(path), "--target", "y", "--cluster", address]) == 2
+    assert expected in capsys.readouterr().err
+
+
 def test_a_cluster_without_workers_is_an_error(monkeypatch):
     monkeypatch.setattr("bosquet.dask.cluster.WORKER_SECONDS", 0.5)
     with (
