@@ -28,7 +28,9 @@ _CHECK_SECONDS = 1.0
 _FETCH_SECONDS = 30.0
 # A call is started again as often as Dask does by default.
 MAX_LOSSES = 3
-_ENDED = "its worker ended {} times, the last one was {}; the workers may have too little memory"
+_ENDED = (
+    "its workers ended during it ({} in total, the last one {}); they may have too little memory"
+)
 
 
 class EndedWorkersError(RuntimeError):
