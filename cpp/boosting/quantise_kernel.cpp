@@ -59,7 +59,7 @@ BOSQUET_INLINE double rounding_noise(std::uint64_t bits) {
 
 void quantise_stochastically(const GradientPair* __restrict pairs, std::size_t count,
                              double per_gradient, double per_hessian, std::uint64_t key,
-                             std::uint64_t first_number, Packed* __restrict out) {
+                             std::uint64_t first_number, PackedGradient* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
         std::uint64_t bits = hash64(key, kRoundingStream, first_number + i);
         double g = pairs[i].g * per_gradient + rounding_noise(bits >> 43);
