@@ -25,7 +25,7 @@ endef
 .DELETE_ON_ERROR:
 # Installations must not run in parallel.
 .NOTPARALLEL:
-.PHONY: help demo test test-all test-oldest fuzz sanitize soak lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect bench-study bench-study-rare bench-busy bench-scale docs reproduce peers browser stubs clean distclean
+.PHONY: help demo test test-all test-oldest fuzz sanitize soak lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect bench-study bench-study-rare bench-busy bench-scale bench-cluster docs reproduce peers browser stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -113,6 +113,9 @@ bench-busy: $(DONE)/package $(DONE)/extra-bench  ## fits and predictions on a bu
 
 bench-scale: $(DONE)/package $(DONE)/extra-bench  ## tables larger than memory: seconds per row and peak memory of fits from Parquet files
 	$(PY) -m benchmarks.scale $(ARGS)
+
+bench-cluster: $(DONE)/package $(DONE)/extra-bench $(DONE)/extra-test  ## the same for fits on a Dask cluster, compared with XGBoost and LightGBM
+	$(PY) -m benchmarks.cluster $(ARGS)
 
 docs: $(DONE)/package $(DONE)/extra-docs  ## build docs/_build/html, running every example; a warning is an error
 	$(PY) -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)

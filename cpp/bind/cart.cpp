@@ -367,9 +367,9 @@ std::shared_ptr<CodedTable> code_bins(nb::object data, const Bins& bins, const s
 // A table of codes whose rows are appended in batches.
 class CodedTableBuilder {
   public:
-    CodedTableBuilder(const Bins& bins, std::size_t rows) : bins_(bins) {
+    CodedTableBuilder(const Bins& bins, std::size_t rows, const std::string& folder) : bins_(bins) {
         check_at_most(rows, kMaxRows, "rows");
-        table_ = std::make_shared<CodedTable>(CodedTable::of_bins(bins_.features, rows));
+        table_ = std::make_shared<CodedTable>(CodedTable::of_bins(bins_.features, rows, folder));
     }
 
     void append(nb::object data, const std::string& isa, int threads) {
@@ -441,10 +441,23 @@ void bind_cart(nb::module_& module) {
     module.def("code_bins", code_bins, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
                nb::arg("threads"), "Code a table with one code per bin of each column.");
 
+    module.def(
+        "coded_bytes",
+        [](const Bins& bins, std::size_t rows) {
+            check_at_most(rows, kMaxRows, "rows");
+            std::size_t bytes = 0;
+            for (const CodedColumn& column : CodedTable::of_bins(bins.features, 0).columns)
+                bytes += column.bytes_per_row() * rows;
+            return bytes;
+        },
+        nb::arg("bins"), nb::arg("rows"), "Return the bytes of a table of codes, one per bin.");
+
     nb::class_<CodedTableBuilder>(
         module, "CodedTableBuilder",
         "A table of codes, one per bin, whose rows are appended in batches.")
-        .def(nb::init<const Bins&, std::size_t>(), nb::arg("bins"), nb::arg("rows"))
+        .def(nb::init<const Bins&, std::size_t, const std::string&>(), nb::arg("bins"),
+             nb::arg("rows"), nb::arg("folder") = "",
+             "Create an empty table: in temporary files of the folder, in memory if it is empty.")
         .def("append", &CodedTableBuilder::append, nb::arg("data"), nb::arg("isa"),
              nb::arg("threads"), "Code the next rows.")
         .def("finish", &CodedTableBuilder::finish, "Return the table after its last row.");

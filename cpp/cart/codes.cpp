@@ -55,11 +55,11 @@ void sort_keys(std::vector<Keyed>& items) {
     }
 }
 
-void allocate(CodedColumn& column, std::size_t rows) {
+void allocate(CodedColumn& column, std::size_t rows, const std::string& folder = {}) {
     if (column.is_narrow())
-        column.narrow = Buffer<std::uint8_t>(rows);
+        column.narrow = Buffer<std::uint8_t>(rows, folder);
     else
-        column.wide = Buffer<std::uint32_t>(rows);
+        column.wide = Buffer<std::uint32_t>(rows, folder);
 }
 
 void put(CodedColumn& column, std::size_t row, std::uint32_t code) {
@@ -161,7 +161,8 @@ CodedTable CodedTable::binned(const Table& table, std::span<const FeatureBins> b
     return coded;
 }
 
-CodedTable CodedTable::of_bins(std::span<const FeatureBins> bins, std::size_t rows) {
+CodedTable CodedTable::of_bins(std::span<const FeatureBins> bins, std::size_t rows,
+                               const std::string& folder) {
     CodedTable coded;
     coded.rows = rows;
     coded.columns.resize(bins.size());
@@ -170,7 +171,7 @@ CodedTable CodedTable::of_bins(std::span<const FeatureBins> bins, std::size_t ro
         column.categorical = bins[f].categorical;
         column.edges = bins[f].edges;
         column.codes = bins[f].bins();
-        allocate(column, rows);
+        allocate(column, rows, folder);
     }
     return coded;
 }

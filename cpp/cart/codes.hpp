@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -26,6 +27,7 @@ struct CodedColumn {
 
     std::uint32_t categories() const { return categorical ? codes - 1 : 0; }
     bool is_narrow() const { return codes <= 256; }
+    std::size_t bytes_per_row() const { return is_narrow() ? 1 : 4; }
     std::uint32_t code(std::size_t row) const { return is_narrow() ? narrow[row] : wide[row]; }
     // The threshold between the code `below` and the next code in the node, `above`: x <= threshold
     // goes left.
@@ -51,8 +53,10 @@ struct CodedTable {
     // One code per bin.
     static CodedTable binned(const Table& table, std::span<const FeatureBins> bins, Isa isa,
                              Team& team);
-    // The same with rows that append() codes later.
-    static CodedTable of_bins(std::span<const FeatureBins> bins, std::size_t rows);
+    // The same with rows that append() codes later, in temporary files of the folder unless it is
+    // empty.
+    static CodedTable of_bins(std::span<const FeatureBins> bins, std::size_t rows,
+                              const std::string& folder = {});
     // Codes the rows of a batch by their bins. Its first row is row `first_row` of the table.
     void append(const Table& batch, std::span<const FeatureBins> bins, std::size_t first_row,
                 Isa isa, Team& team);

@@ -308,10 +308,16 @@ def code_values(data: object, categories: Sequence[int], threads: int) -> CodedT
 def code_bins(data: object, bins: Bins, isa: str, threads: int) -> CodedTable:
     """Code a table with one code per bin of each column."""
 
+def coded_bytes(bins: Bins, rows: int) -> int:
+    """Return the bytes of a table of codes, one per bin."""
+
 class CodedTableBuilder:
     """A table of codes, one per bin, whose rows are appended in batches."""
 
-    def __init__(self, bins: Bins, rows: int) -> None: ...
+    def __init__(self, bins: Bins, rows: int, folder: str = '') -> None:
+        """
+        Create an empty table: in temporary files of the folder, in memory if it is empty.
+        """
 
     def append(self, data: object, isa: str, threads: int) -> None:
         """Code the next rows."""

@@ -270,10 +270,12 @@ class GoodCalls:
         call = self.call
         self.coded = call("code_values", self.X, self.categories, 2)
         coarse = call("code_bins", self.columns, self.bins, "auto", 1)
-        codes = call("CodedTableBuilder.__init__", self.bins, self.rows)
-        call("CodedTableBuilder.append", codes, self.X[:7], "auto", 1)
-        call("CodedTableBuilder.append", codes, self.columns_from(7), "auto", 2)
-        call("CodedTableBuilder.finish", codes)
+        call("coded_bytes", self.bins, self.rows)
+        for folder in ("", "/tmp"):
+            codes = call("CodedTableBuilder.__init__", self.bins, self.rows, folder)
+            call("CodedTableBuilder.append", codes, self.X[:7], "auto", 1)
+            call("CodedTableBuilder.append", codes, self.columns_from(7), "auto", 2)
+            call("CodedTableBuilder.finish", codes)
         call("CodedTable.n_rows", self.coded)
         call("CodedTable.n_codes", self.coded, 2)
         classes, numbers = self.classes.astype(np.uint32), self.y[None].copy()

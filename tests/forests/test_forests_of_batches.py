@@ -48,16 +48,27 @@ def file_of(model: Any, folder: Path) -> bytes:
         (ExtraTreesRegressor(5, split="histogram", bootstrap=True), "number"),
     ],
 )
-def test_a_forest_of_batches_is_the_forest_of_the_table(frame, tmp_path, forest, target):
+@pytest.mark.parametrize("limit", [None, 0])
+def test_a_forest_of_batches_is_the_forest_of_the_table(frame, tmp_path, forest, target, limit):
     other = {"label": "number", "number": "label"}[target]
     table = frame.drop(columns=other)
     forest.set_params(random_state=0)
     forest.fit(table.drop(columns=[target, "weight"]), table[target], table["weight"])
     expected = file_of(forest, tmp_path)
     pieces = (table[start : start + 500] for start in range(0, N_ROWS, 500))
-    forest.fit(pieces, target=target, sample_weight="weight")
+    forest.fit(pieces, target=target, sample_weight="weight", memory_limit=limit)
     assert file_of(forest, tmp_path) == expected
     assert file_of(forest.fit(table, target=target, sample_weight="weight"), tmp_path) == expected
+
+
+def test_codes_beyond_the_limit_are_in_temporary_files(frame, monkeypatch):
+    pieces = [frame[["a", "b", "c", "number"]]]
+    forest = RandomForestRegressor(2, random_state=0)
+    limit = 3 * N_ROWS  # one byte per value
+    monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
+    forest.fit(pieces, target="number", memory_limit=limit)
+    with pytest.raises(ValueError, match="cannot be created in /no/such/folder"):
+        forest.fit(pieces, target="number", memory_limit=limit - 1)
 
 
 def test_several_targets_of_text_are_those_of_the_table(frame, tmp_path):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .arrow_files import arrow_file_part, arrow_stream_part, parquet_part
 from .parts import Part, file_stamp, naming, only_while_unchanged, with_constants
 from .paths import DataFile, find_files
+from .schemas import CommonSchema
 from .source import BatchSource
 from .text_files import text_part
 
@@ -19,8 +20,16 @@ PARQUET, ARROW, STREAM, TEXT = "Parquet", "Arrow", "Arrow stream", "text"
 _FORMATS = {b"PAR1": PARQUET, b"ARROW1": ARROW, b"\xff\xff\xff\xff": STREAM}
 
 
-def open_files(paths: Sequence[str | os.PathLike[str]]) -> BatchSource:
-    """Open files, folders of files and patterns as one table."""
+def open_files(
+    paths: Sequence[str | os.PathLike[str]],
+    open_text: Callable[[str, str, int], Part] = text_part,
+    schema: CommonSchema | None = None,
+) -> BatchSource:
+    """Open files, folders of files and patterns as one table.
+
+    `open_text` opens a text file, given its name in messages, its path and its size. The columns of the files
+    are added to `schema`.
+    """
     files, place = find_files(paths)
     formats = [_format_of(file.path) for file in files]
     _check_one_format(files, formats)
@@ -30,10 +39,13 @@ def open_files(paths: Sequence[str | os.PathLike[str]]) -> BatchSource:
         description = f"{len(files)} {formats[0]} files{place}"
     constants = _partition_columns(files)
     parts = [
-        with_constants(_part_of(file.path, kind), values)
+        with_constants(_part_of(file.path, kind, open_text), values)
         for file, kind, values in zip(files, formats, constants, strict=True)
     ]
-    return BatchSource(parts, description)
+    schema = schema or CommonSchema()
+    for part in parts:
+        schema.add(part.name, part.schema)
+    return BatchSource(parts, description, schema)
 
 
 def _format_of(path: str) -> str:
@@ -58,7 +70,7 @@ def _check_one_format(files: Sequence[DataFile], formats: Sequence[str]) -> None
             )
 
 
-def _part_of(path: str, kind: str) -> Part:
+def _part_of(path: str, kind: str, open_text: Callable[[str, str, int], Part]) -> Part:
     import pyarrow
 
     with naming(path):
@@ -71,7 +83,7 @@ def _part_of(path: str, kind: str) -> Part:
         elif kind == STREAM:
             part = arrow_stream_part(path, lambda: pyarrow.OSFile(path), n_bytes)
         else:
-            part = text_part(path, path, n_bytes)
+            part = open_text(path, path, n_bytes)
         return only_while_unchanged(part, path, stamp)
 
 

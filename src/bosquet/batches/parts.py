@@ -46,7 +46,9 @@ def naming(name: str) -> Iterator[None]:
 
     try:
         yield
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if error.errno is None:  # raised by a part of this part
+            raise
         raise FileNotFoundError(
             f"{name} does not exist; a file must exist until the last pass over it: check the path"
         ) from None

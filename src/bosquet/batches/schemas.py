@@ -10,7 +10,7 @@
 | ordered categories with the same levels | the same |
 
 Any other mixture is an error. Types that hold the same values are not distinguished: large_string and
-string_view become string, half-precision numbers float32, decimals float64.
+string_view become string, half-precision numbers float32, decimals float64 (unless `exact_decimals`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class _CommonColumn:
 class CommonSchema:
     """The columns that all parts of a table share; each part is added before its batches are converted."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact_decimals: bool = False) -> None:
+        self._exact_decimals = exact_decimals
         self._columns: dict[str, _CommonColumn] = {}
         self._origin = ""
         self._last_added: pyarrow.Schema | None = None
@@ -58,7 +59,7 @@ class CommonSchema:
         if self._last_added is not None and schema.equals(self._last_added):
             return
         with naming(part):  # a name may not be UTF-8
-            types = {field.name: plain_type(field) for field in schema}
+            types = {field.name: self._type_of(field) for field in schema}
         _check_distinct(part, schema)
         if not self._columns:
             self._columns = {name: _CommonColumn(kind, part) for name, kind in types.items()}
@@ -101,6 +102,12 @@ class CommonSchema:
             and column.type.ordered
             and column.levels is None
         ]
+
+    def _type_of(self, field: pyarrow.Field) -> pyarrow.DataType:
+        import pyarrow
+
+        keeps = self._exact_decimals and pyarrow.types.is_decimal(field.type)
+        return field.type if keeps else plain_type(field)
 
     def _check_same_columns(self, part: str, names: list[str]) -> None:
         missing = [name for name in self._columns if name not in names]
@@ -200,9 +207,15 @@ def common_type(a: pyarrow.DataType, b: pyarrow.DataType) -> pyarrow.DataType | 
     if types.is_integer(a) and types.is_integer(b):
         unsigned = types.is_unsigned_integer(a) and types.is_unsigned_integer(b)
         return pyarrow.uint64() if unsigned else pyarrow.int64()
-    if all(types.is_integer(kind) or types.is_floating(kind) for kind in (a, b)):
+    if all(map(_is_number, (a, b))):
         return pyarrow.float64()
     return None
+
+
+def _is_number(kind: pyarrow.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def convert_array(array: pyarrow.Array, kind: pyarrow.DataType) -> pyarrow.Array:

@@ -114,11 +114,16 @@ class BatchSource:
 
     def row_name(self, row: int) -> str:
         """Return the name of a row in messages, after a complete pass: its number in its part, from 0."""
+        row, part = self.find_row(row)
+        return f"row {row} of {part}" if part else f"row {row}"
+
+    def find_row(self, row: int) -> tuple[int, str]:
+        """Return the number of a row in its part, from 0, and the name of the part; "" if it is not known."""
         for part, rows in zip(self._parts, self._rows_of_part, strict=True):
             if row < (rows or 0):
-                return f"row {row} of {part.name}"
+                return row, part.name
             row -= rows or 0
-        return f"row {row}"
+        return row, ""
 
     def close(self) -> None:
         """Delete temporary files. The source cannot be read afterwards."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from bosquet._progress import shown_pass
 from bosquet._suggestions import first_names, hint
 from bosquet._targets import CodedLabels, and_more
 from bosquet.data import MAX_CATEGORIES, BatchedColumns, BinMemory, Columns, TableEncoder
@@ -20,7 +21,7 @@ from bosquet.data.table import CodedColumn, Column
 
 from .opening import open_batches
 from .reading import check_column_names, read_columns
-from .source import BatchSource
+from .source import BatchSource, Progress
 
 if TYPE_CHECKING:
     import pyarrow
@@ -81,6 +82,29 @@ class TrainingBatches(ABC):
         """Return the columns that the encoder makes of the features."""
 
 
+@dataclass
+class Passes:
+    """The passes of a fit over a source; their progress is shown if `verbose`."""
+
+    source: BatchSource
+    verbose: bool
+    n_passes: int = 0
+
+    def batches(self, columns: Sequence[str], title: str) -> Iterator[pyarrow.RecordBatch]:
+        """Read all batches of these columns; the title is what they are read for."""
+        with self.show(title) as progress:
+            yield from self.source.batches(columns, progress)
+
+    @contextmanager
+    def show(self, title: str) -> Iterator[Progress | None]:
+        """Show the progress of the next pass, and count it unless it is given up before its end."""
+        title = f"pass {self.n_passes + 1}: {title}"
+        n_rows, n_bytes = self.source.n_rows, self.source.n_bytes
+        with shown_pass(title, n_rows, n_bytes, shown=self.verbose) as progress:
+            yield progress
+        self.n_passes += 1
+
+
 @dataclass(frozen=True)
 class SourceBatches(TrainingBatches):
     """The features of a training table that is read in batches."""
@@ -89,6 +113,7 @@ class SourceBatches(TrainingBatches):
     features: list[str]
     n_rows: int
     memory: BinMemory
+    passes: Passes
 
     def fit_encoder(
         self,
@@ -97,8 +122,12 @@ class SourceBatches(TrainingBatches):
         owner: str,
         max_categories: int | None = MAX_CATEGORIES,
     ) -> TableEncoder:
+        def read(columns: Sequence[int] | None) -> Iterator[pyarrow.RecordBatch]:
+            names = self.features if columns is None else [self.features[i] for i in columns]
+            return self.passes.batches(names, "categories and integers")
+
         return TableEncoder.fit_batches(
-            self._read,
+            read,
             categorical_features=categorical_features,
             max_categories=max_categories,
             owner=owner,
@@ -106,14 +135,10 @@ class SourceBatches(TrainingBatches):
 
     def encoded(self, encoder: TableEncoder, owner: str) -> BatchedColumns:
         def read() -> Iterator[Columns]:
-            return (encoder.transform(batch, owner=owner) for batch in self._read())
+            batches = self.passes.batches(self.features, "features")
+            return (encoder.transform(batch, owner=owner) for batch in batches)
 
         return BatchedColumns(read, self.n_rows, self.memory)
-
-    def _read(self, columns: Sequence[int] | None = None) -> Iterator[pyarrow.RecordBatch]:
-        """Read all batches, with the features of these numbers (None: all)."""
-        names = self.features if columns is None else [self.features[index] for index in columns]
-        return self.source.batches(names)
 
 
 @dataclass
@@ -149,21 +174,24 @@ def training_input(
     *,
     target: str | list[str] | None,
     memory_limit: float | str | None,
+    verbose: bool = False,
     **by_row: Any,
 ) -> Iterator[TrainingInput]:
     """Open X, and read the columns that `target` and the arguments `by_row` name.
 
-    An argument by row (sample_weight, offset, exposure) is an array or the name of a column of X.
+    With `verbose`, the progress of each pass over a table in batches is shown. An argument by row
+    (sample_weight, offset, exposure) is an array or the name of a column of X.
     """
     if isinstance(X, DividedTable):
         with X.training_input(y, target=target, memory_limit=memory_limit, **by_row) as given:
             yield given
         return
     limit = bytes_of_limit(memory_limit)
-    source = open_batches(X)
+    with shown_pass("copying to a temporary file", None, None, shown=verbose) as progress:
+        source = open_batches(X, progress)
     if source is not None:
         try:
-            yield _from_batches(source, y, target, limit, by_row)
+            yield _from_batches(Passes(source, verbose), y, target, limit, by_row)
         finally:
             if source is not X:
                 source.close()
@@ -189,8 +217,9 @@ _BOTH_TARGETS = (
 
 
 def _from_batches(
-    source: BatchSource, y: Any, target: str | list[str] | None, limit: int, by_row: dict[str, Any]
+    passes: Passes, y: Any, target: str | list[str] | None, limit: int, by_row: dict[str, Any]
 ) -> TrainingInput:
+    source = passes.source
     if target is None:
         raise ValueError(
             f"X is {source.description}, which needs target=, the name of its target column; its columns are"
@@ -199,20 +228,25 @@ def _from_batches(
     if y is not None:
         raise ValueError(_BOTH_TARGETS.format(target=target))
     features = check_column_names(source, _argument_names(target) | by_row)
-    y, numbers = read_target_and_numbers(source, target, by_row)
+    y, numbers = read_target_and_numbers(source, target, by_row, passes)
     n_rows = source.n_rows
     assert n_rows is not None  # known after the first pass
-    batches = SourceBatches(source, features, n_rows, BinMemory(limit, tempfile.gettempdir()))
+    memory = BinMemory(limit, tempfile.gettempdir())
+    batches = SourceBatches(source, features, n_rows, memory, passes)
     return TrainingInput(batches, y, **numbers)
 
 
 def read_target_and_numbers(
-    source: BatchSource, target: str | list[str], by_row: dict[str, str | None]
+    source: BatchSource,
+    target: str | list[str],
+    by_row: dict[str, str | None],
+    passes: Passes | None = None,
 ) -> tuple[Any, dict[str, np.ndarray]]:
     """Read the target columns, and the columns that other arguments of `fit` name (None: not given)."""
     named = {argument: name for argument, name in by_row.items() if name is not None}
     targets = [target] if isinstance(target, str) else list(target)
-    columns = read_columns(source, [*targets, *named.values()])
+    with (passes or Passes(source, verbose=False)).show("target and weights") as progress:
+        columns = read_columns(source, [*targets, *named.values()], progress)
     numbers = {
         argument: _numbers_of(source, argument, name, columns[name])
         for argument, name in named.items()

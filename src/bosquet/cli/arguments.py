@@ -105,6 +105,10 @@ def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
     return parser
 
 
+BATCHED_TABLE = (
+    "CSV, TSV, Parquet, Arrow or Feather file, compressed or not; a folder or a quoted pattern of such files,"
+    " as one table; - reads standard input"
+)
 _TABLE = "CSV, TSV, Parquet, Arrow or Feather file, compressed or not; - reads standard input"
 
 

@@ -8,6 +8,7 @@ import shlex
 
 _OPTIONS = {
     "checkpoint": "--resume",
+    "memory_limit": "--memory-limit",
     "methods": "--methods",
     "metric": "--metric",
     "positive": "--positive",

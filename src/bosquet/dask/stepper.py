@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 # Workers run rounds for about this long before they report: a call takes some milliseconds, and Ctrl-C, a
 # callback or early stopping wait for its end.
-SECONDS_PER_CALL = 0.25
+SECONDS_PER_CALL = 0.5
 # The workers are counted this often: new ones take part from the next round on.
 _SECONDS_BETWEEN_COUNTS = 5.0
 

@@ -154,10 +154,11 @@ class WorkerFit:
                     of_set.append_columns(self.setup, taken, self.threads)
             first = last
 
-    def start(self) -> None:
-        """Create the fit of the core; the exchange is connected."""
+    def start(self, addresses: list[str]) -> None:
+        """Connect this part to the others, and create the fit of the core."""
         setup = self.setup
         assert self.exchange is not None
+        self.exchange.connect(addresses)
         matrix, target, weight, part = self.sets[0].finish(setup, setup.all_rows[0], self.exchange)
         self.fit = _core.BoostingFit(
             matrix, setup.bins, target, weight, setup.loss.core, setup.options, instruction_set(),
@@ -233,17 +234,15 @@ def append(
 
 async def listen(name: str, rank: int, n_parts: int, dask_worker: Worker) -> str:
     """Prepare the connections of a part; return its address."""
-    exchange = Exchange(dask_worker, rank, n_parts)
-    _fit_of(name, dask_worker.address).exchange = exchange
-    return await exchange.listen()
+    fit = _fit_of(name, dask_worker.address)
+    fit.exchange = Exchange(dask_worker.address, dask_worker.security, rank, n_parts)
+    return await _in_thread_of(fit, fit.exchange.listen)
 
 
 async def start(name: str, addresses: list[str], dask_worker: Worker) -> None:
     """Connect the parts, and create the fit of the core."""
     fit = _fit_of(name, dask_worker.address)
-    assert fit.exchange is not None
-    await fit.exchange.connect(addresses)
-    await _in_thread_of(fit, fit.start)
+    await _in_thread_of(fit, lambda: fit.start(addresses))
 
 
 async def boost(name: str, seconds: float, dask_worker: Worker) -> list[BoostedRound]:
@@ -264,7 +263,8 @@ async def close(name: str, dask_worker: Worker) -> None:
     fit = _fits.pop((name, dask_worker.address), None)
     if fit is not None:
         if fit.exchange is not None:
-            await fit.exchange.close()
+            fit.exchange.interrupt()
+            fit.thread.submit(fit.exchange.close)
         fit.thread.shutdown(wait=False)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import mmap
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import TypeAlias, overload
 
 import numpy as np
@@ -54,12 +58,12 @@ def take_rows(
 
 @dataclass(frozen=True)
 class BinMemory:
-    """Where the bins of a table are kept.
+    """Where the bins of a table are kept, or its columns if a fit needs their values.
 
     Attributes
     ----------
     limit : int
-        Bytes of memory for bins. Beyond it they are in a temporary file.
+        Bytes of memory for them. Beyond it they are in a temporary file.
     folder : str
         Folder of the temporary file.
     """
@@ -119,6 +123,27 @@ class BatchedColumns:
         """The columns that a function makes of each batch, row by row."""
         return BatchedColumns(lambda: map(convert, self), self.n_rows, self.memory)
 
+    def hold(self, categories: Sequence[int]) -> list[np.ndarray]:
+        """Read all rows: into memory, or into a mapped temporary file if they exceed the limit of `memory`.
+
+        `categories` holds the number of levels of each column, 0 for a quantity. Quantities become float32
+        where it holds every value, otherwise float64.
+        """
+        batches = iter(self)
+        first = next(batches)
+        types = [
+            column.dtype if levels else _type_of_quantities(column)
+            for column, levels in zip(_as_list(first), categories, strict=True)
+        ]
+        held = _allocate(types, self.n_rows, self.memory)
+        start = 0
+        for batch in chain([first], batches):
+            stop = start + count_rows(batch)
+            for column, values in zip(held, _as_list(batch), strict=True):
+                column[start:stop] = values
+            start = stop
+        return held
+
     def gather(self, index: np.ndarray) -> list[np.ndarray]:
         """Read the rows with these positions, in ascending order, into memory."""
         pieces: list[list[np.ndarray]] = []
@@ -128,9 +153,50 @@ class BatchedColumns:
             low, high = np.searchsorted(index, [first, last])
             if high > low:
                 rows = take_rows(batch, index[low:high] - first)
-                pieces.append(list(rows) if isinstance(rows, list) else list(rows.T))
+                pieces.append(_as_list(rows))
             first = last
         return [np.concatenate(column) for column in zip(*pieces, strict=True)]
+
+
+def _as_list(columns: Columns) -> list[np.ndarray]:
+    return columns if isinstance(columns, list) else list(columns.T)
+
+
+def _type_of_quantities(column: np.ndarray) -> np.dtype:
+    """Return the type for all batches of a column: integers are floats in those with missing values."""
+    kind, size = column.dtype.kind, column.dtype.itemsize
+    narrow = kind == "b" or (kind in "iu" and size <= 2) or (kind == "f" and size <= 4)
+    return np.dtype(np.float32 if narrow else np.float64)
+
+
+def _allocate(types: list[np.dtype], n_rows: int, memory: BinMemory) -> list[np.ndarray]:
+    """Return empty columns, in one temporary file if they exceed the limit."""
+    # Each column begins at a multiple of 64 bytes.
+    sizes = [-(-kind.itemsize * n_rows // 64) * 64 for kind in types]
+    if sum(sizes) <= memory.limit:
+        return [np.empty(n_rows, kind) for kind in types]
+    buffer = _mapped_file(sum(sizes), memory.folder)
+    starts = accumulate(sizes, initial=0)
+    return [
+        np.frombuffer(buffer, kind, n_rows, start)
+        for kind, start in zip(types, starts, strict=False)
+    ]
+
+
+def _mapped_file(n_bytes: int, folder: str) -> mmap.mmap:
+    """Map a new temporary file without a name; its space is reserved now, where the system can do it."""
+    try:
+        with tempfile.TemporaryFile(prefix="bosquet-", dir=folder) as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            return mmap.mmap(file.fileno(), n_bytes)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"the folder of temporary files, {folder}, has no space for {n_bytes:,} bytes of columns"
+            f" ({error.strerror}); free space, set the environment variable TMPDIR to another folder before"
+            " Python starts, or pass a larger memory_limit",
+        ) from error
 
 
 def ready_for_core(array: np.ndarray) -> np.ndarray:

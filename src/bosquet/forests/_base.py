@@ -127,8 +127,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,) or name of a column, optional
             Weights of the rows, at least 0. Rows of weight 0 are in no bag. None: equal weights.
         {targets}
-        memory_limit : int, float or str, optional
-            As in gradient boosting. It has no effect on a forest, whose binned features stay in memory.
+        {memory_limit}
 
         Returns
         -------
@@ -143,7 +142,12 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             self.__dict__.pop(name, None)
         check_parameters(self, self._checks)
         with training_input(
-            X, y, target=target, memory_limit=memory_limit, sample_weight=sample_weight
+            X,
+            y,
+            target=target,
+            memory_limit=memory_limit,
+            verbose=bool(self.verbose),
+            sample_weight=sample_weight,
         ) as given:
             return self._fit(given.X, given.y, given.sample_weight)
 

@@ -139,6 +139,12 @@ class ChosenModel(BaseEstimator):
         return target
 
     @property
+    def input_columns(self) -> list[str]:
+        """Names of the columns of a table that the model reads."""
+        offset = [] if self.offset is None else [self.offset.name]
+        return [*self.tidier.input_columns, *offset]
+
+    @property
     def is_classifier(self) -> bool:
         """Whether the model predicts classes."""
         return self.decision is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from bosquet.tables.column_plan import ColumnPlan
 from bosquet.tables.dates import ISO, as_dates, date_part, parse_dates
-from bosquet.tables.errors import TableError
+from bosquet.tables.errors import MisfitError, TableError
 from bosquet.tables.levels import DATES, NUMBERS, Factorized, all_instances, factorize, texts_of
 from bosquet.tables.numerals import looks_numeric, numbers_of
 
@@ -115,9 +115,10 @@ def _convert_numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     numbers = numbers_in_texts(texts, plan.decimal)
     wrong = [texts[index] for index in np.flatnonzero(np.isnan(numbers)).tolist()]
     if texts and len(wrong) == len(texts):
-        raise TableError(
+        raise MisfitError(
             f"column {plan.name!r} was numeric in training, but now has text such as {wrong[0][:30]!r}; pass"
-            " numbers"
+            " numbers",
+            plan.name,
         )
     note = f"not numeric, treated as missing: {example_texts(wrong)}" if wrong else ""
     return [_finite_only(factor.to_rows(numbers))], note
@@ -143,9 +144,10 @@ def _convert_dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
     dates = parse_dates(texts, plan.format or ISO)
     if factor is None or (texts and np.isnat(dates).all()):
         shown = f" such as {texts[0][:30]!r}" if texts else ""
-        raise TableError(
+        raise MisfitError(
             f"column {plan.name!r} had dates in training, but now has other values{shown}; pass dates in the"
-            " same format"
+            " same format",
+            plan.name,
         )
     wrong = [texts[index] for index in np.flatnonzero(np.isnat(dates)).tolist()]
     note = (

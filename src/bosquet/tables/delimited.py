@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
 
 import numpy as np
 
-from bosquet.tables.dialects import BLANKS, Layout, collapse_blanks, csv_rows, layout_of
-from bosquet.tables.encodings import utf8_bytes
+from bosquet.tables.column_kinds import TRUTH
+from bosquet.tables.dialects import (
+    BLANKS,
+    collapse_blanks,
+    csv_rows,
+    holds_sample,
+    layout_of,
+)
+from bosquet.tables.encodings import OpenFile, checked_encoding, open_utf8
 from bosquet.tables.errors import TableError, import_pandas
 from bosquet.tables.numerals import (
     decimal_mark,
@@ -19,14 +28,263 @@ from bosquet.tables.numerals import (
     plain_numbers,
 )
 
-_HEAD = 1 << 26  # bytes used to detect the layout
+_SHORT_HEAD, _HEAD = 1 << 20, 1 << 26  # bytes used to detect the layout; more if lines are long
 _BLOCK = 1 << 24  # bytes parsed at a time; a row must fit
+_STREAM_BLOCK = 1 << 22  # the same if the file is read in blocks
 _CELLS_PER_ROW = 1000  # used to detect the decimal separator
 _KEPT_AS_CATEGORIES = 0.5  # maximum share of distinct values in a category
 _LEVELS_CHECKED = 100  # levels checked for numbers
 _GROUP = 256  # columns converted at a time in wide tables
 _SAMPLED = 10_000  # rows checked for whether nearly all values differ
-_TRUTH = frozenset(("true", "false"))
+
+
+class DelimitedText:
+    """The rows of a text file as cells of text, all at once or in blocks; its layout is detected.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file in messages.
+    columns : list of str
+        Distinct names of the columns.
+    decimal : "." or ","
+        Decimal separator.
+    about : dict
+        Description of the detected format.
+    """
+
+    def __init__(
+        self,
+        open_file: OpenFile,
+        name: str,
+        delimiter: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        header: bool | None = None,
+    ) -> None:
+        self.name = name
+        self._open_file = open_file
+        self._encoding = checked_encoding(open_file, name, encoding)
+        head = self._read_head()
+        if not head.strip():
+            raise TableError(f"{name} is empty; it must contain a table")
+        self._layout = layout = layout_of(head, delimiter, header)
+        self._above, below = head[: layout.before], head[layout.before :]
+        if layout.delimiter == BLANKS:
+            below = collapse_blanks(below)
+        self._header = below[: layout.skipped]
+        if not layout.rows:
+            width = layout.n_columns
+            raise TableError(
+                f"{name} has a header with {width} columns, but no rows below it; pass a file with rows, or"
+                " header=False (--header no) if its first line is a row"
+            )
+        if decimal is None:
+            cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_PER_ROW])
+            decimal = decimal_mark(cells, otherwise="," if layout.delimiter == ";" else ".")
+        self.decimal = decimal
+        self.columns, repeated = distinct_names(layout.names or [""] * layout.n_columns)
+        if layout.names is not None and len(layout.names) != layout.n_columns:
+            raise self._error()
+        self.about = {
+            "encoding": self._encoding,
+            "delimiter": layout.delimiter,
+            "decimal": decimal,
+            "header": layout.names is not None,
+            "repeated": repeated,
+            "notes": [*layout.notes, *repetition_notes(repeated)],
+        }
+
+    @property
+    def ends_with_delimiter(self) -> bool:
+        """Whether the last name is blank, as it is if every row ends with a delimiter."""
+        names = self._layout.names
+        return names is not None and len(names) > 1 and not names[-1].strip()
+
+    def read(self) -> list[Any]:
+        """Return the columns as Arrow arrays of text."""
+        from pyarrow import csv as arrow_csv
+
+        with self._parsing(self._open_file) as body:
+            table = arrow_csv.read_csv(body, **self._options(_BLOCK))
+        return [column.combine_chunks() for column in table.itercolumns()]
+
+    def blocks(self, columns: Sequence[int], open_file: OpenFile) -> Iterator[list[Any]]:
+        """Yield these columns of blocks of rows, as Arrow arrays of text, from the file opened like this."""
+        from pyarrow import csv as arrow_csv
+
+        with self._parsing(open_file) as body:
+            for batch in arrow_csv.open_csv(body, **self._options(_STREAM_BLOCK, columns)):
+                yield batch.columns
+
+    def _read_head(self) -> str:
+        """Return the beginning of the file: more than the lines that the detection uses."""
+        size = _SHORT_HEAD
+        while True:
+            with open_utf8(self._open_file, self._encoding) as file:
+                data = file.read(size)
+            head = data.decode("utf-8", errors="ignore")
+            if len(data) < size or size == _HEAD or holds_sample(head):
+                return head
+            size = min(8 * size, _HEAD)
+
+    def _options(self, block: int, columns: Sequence[int] | None = None) -> dict[str, Any]:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        layout = self._layout
+        names = [str(index) for index in range(layout.n_columns)]
+        longest = max(len(layout.delimiter.join(row)) for row in layout.rows)
+        return {
+            "read_options": arrow_csv.ReadOptions(
+                column_names=names, block_size=max(block, 16 * longest)
+            ),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=layout.delimiter,
+                quote_char=layout.quote,
+                double_quote=layout.escape is None,
+                escape_char=layout.escape or False,
+                newlines_in_values=True,
+            ),
+            "convert_options": arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                include_columns=None if columns is None else [str(index) for index in columns],
+                strings_can_be_null=False,
+                quoted_strings_can_be_null=False,
+            ),
+        }
+
+    @contextmanager
+    def _parsing(self, open_file: OpenFile) -> Iterator[Any]:
+        """Open the rows below the header; a file that cannot be parsed raises TableError with the line."""
+        import pyarrow as pa
+
+        with self._open_body(open_file) as file:
+            body = _CountingQuotes(file, self._layout.quote.encode())
+            try:
+                yield body
+            except pa.ArrowInvalid as error:
+                self._refuse_open_quote()
+                raise self._error(str(error)) from None
+            if self._layout.escape is None and body.quotes % 2:
+                self._refuse_open_quote()
+
+    def _open_body(self, open_file: OpenFile) -> IO[bytes]:
+        """Open the rows below the header, as UTF-8."""
+        file = open_utf8(open_file, self._encoding)
+        _skip(file, self._above)
+        if self._layout.delimiter == BLANKS:
+            file = io.BufferedReader(_CollapsedBlanks(file), _STREAM_BLOCK)
+        _skip(file, self._header)
+        return file
+
+    @contextmanager
+    def _lines(self) -> Iterator[tuple[Iterable[str], int]]:
+        """Open the lines from the header on, and count those above it."""
+        with open_utf8(self._open_file, self._encoding) as file:
+            _skip(file, self._above)
+            lines: Iterable[str] = io.TextIOWrapper(file, "utf-8", newline="")
+            if self._layout.delimiter == BLANKS:
+                lines = map(collapse_blanks, lines)
+            yield lines, self._above.count("\n")
+
+    def _refuse_open_quote(self) -> None:
+        """Raise TableError for a quote that is never closed; the rest of the file would become one cell."""
+        layout = self._layout
+        if layout.escape is not None:
+            return
+        with self._lines() as (lines, above):
+            line = above
+            rows = csv_rows(lines, layout.delimiter, layout.quote, None, strict=True)
+            try:
+                for _ in rows:
+                    line = above + rows.line_num
+            except csv.Error as error:
+                if "end of data" in str(error):
+                    raise TableError(
+                        f"{self.name}, line {line + 1}: a quote that opens in this row is never closed; close"
+                        " or remove it"
+                    ) from None
+
+    def _error(self, message: str = "") -> TableError:
+        """Return the error of a file that cannot be parsed: the first line with a wrong number of cells."""
+        layout = self._layout
+        has_title_lines = len(layout.notes) > 0
+        expected_cells = len(layout.names) if layout.names is not None else layout.n_columns
+        with self._lines() as (lines, above):
+            rows = csv_rows(lines, layout.delimiter, layout.quote, layout.escape)
+            line = 0
+            try:
+                for row in rows:
+                    first = line + 1
+                    line = rows.line_num
+                    if (
+                        row
+                        and len(row) != expected_cells
+                        and not (has_title_lines and len(row) == 1)
+                    ):
+                        whose = (
+                            "the header has" if layout.names is not None else "the other rows have"
+                        )
+                        return TableError(
+                            f"{self.name}, line {above + first}: {len(row)} {_cell_word(row)}, but {whose}"
+                            f" {expected_cells} (delimiter: {layout.delimiter_name}); correct the line or"
+                            " pass another delimiter"
+                        )
+            except csv.Error as error:
+                return TableError(f"{self.name}, line {above + line + 1}: {error}")
+        return TableError(
+            f"{self.name} cannot be read as a table: {' '.join(message.split())[:200]}"
+        )
+
+
+class _CountingQuotes(io.RawIOBase):
+    """A binary file whose quotes are counted while it is read."""
+
+    def __init__(self, file: IO[bytes], quote: bytes) -> None:
+        self._file = file
+        self._quote = quote
+        self.quotes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.quotes += data.count(self._quote)
+        return data
+
+
+class _CollapsedBlanks(io.RawIOBase):
+    """A text in UTF-8 in which runs of blanks are one blank."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._pending = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._pending:
+            data = self._file.read(_STREAM_BLOCK)
+            data += self._file.readline()  # whole lines
+            self._pending = collapse_blanks(data.decode("utf-8")).encode("utf-8")
+        size = min(len(buffer), len(self._pending))
+        buffer[:size] = self._pending[:size]
+        self._pending = self._pending[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _skip(file: IO[bytes], text: str) -> None:
+    """Read over a text at the current position."""
+    left = len(text.encode("utf-8"))
+    while left and (data := file.read(left)):
+        left -= len(data)
 
 
 def read_delimited(
@@ -39,43 +297,12 @@ def read_delimited(
 ) -> tuple[Any, dict[str, Any]]:
     """Return the frame of a text file, and a description of its detected format."""
     pd = import_pandas()
-    text, used_encoding = utf8_bytes(data, name, encoding)
-    head = text[:_HEAD].decode("utf-8", errors="ignore")
-    if not head.strip():
-        raise TableError(f"{name} is empty; it must contain a table")
-    layout = layout_of(head, delimiter, header)
-    if not layout.rows:
-        width = layout.n_columns
-        raise TableError(
-            f"{name} has a header with {width} columns, but no rows below it; pass a file with rows, or"
-            " header=False (--header no) if its first line is a row"
-        )
-    if decimal is None:
-        cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_PER_ROW])
-        decimal = decimal_mark(cells, otherwise="," if layout.delimiter == ";" else ".")
-    names, repeated = distinct_names(layout.names or [""] * layout.n_columns)
-    if layout.names is not None and len(layout.names) != layout.n_columns:
-        raise _parse_error(text, name, layout)
-    columns = _parse(text, name, layout)
-    arrays = _to_arrays(columns, decimal)
-    frame = pd.DataFrame(dict(enumerate(arrays)))
-    frame.columns = pd.Index(names, dtype=object)
-    if (
-        layout.names
-        and not layout.names[-1].strip()
-        and len(names) > 1
-        and frame.iloc[:, -1].isna().all()
-    ):
-        frame = frame.iloc[:, :-1]  # every row ends with a delimiter
-    about = {
-        "encoding": used_encoding,
-        "delimiter": layout.delimiter,
-        "decimal": decimal,
-        "header": layout.names is not None,
-        "repeated": repeated,
-        "notes": [*layout.notes, *repetition_notes(repeated)],
-    }
-    return frame, about
+    text = DelimitedText(lambda: io.BytesIO(data), name, delimiter, decimal, encoding, header)
+    frame = pd.DataFrame(dict(enumerate(_to_arrays(text.read(), text.decimal))))
+    frame.columns = pd.Index(text.columns, dtype=object)
+    if text.ends_with_delimiter and frame.iloc[:, -1].isna().all():
+        frame = frame.iloc[:, :-1]
+    return frame, text.about
 
 
 class RepeatedNames(dict[str, list[str]]):
@@ -146,92 +373,6 @@ def same_named_columns(frame: Any, name: str) -> list[str]:
     return [column for column in map(str, frame.columns) if column.strip() in renamed]
 
 
-def _parse(text: bytes, name: str, layout: Layout) -> list[Any]:
-    """Return the columns as Arrow arrays of text."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    head = text[:_HEAD].decode("utf-8", errors="ignore")
-    start = len(head[: layout.before].encode("utf-8"))
-    if layout.delimiter == BLANKS:
-        collapsed = collapse_blanks(text[start:].decode("utf-8"))
-        body = collapsed[layout.skipped :].encode("utf-8")
-    else:
-        start += len(head[layout.before : layout.before + layout.skipped].encode("utf-8"))
-        body = text[start:]
-    if layout.escape is None and body.count(layout.quote.encode()) % 2:
-        _refuse_open_quote(text, name, layout)
-    names = [str(index) for index in range(layout.n_columns)]
-    longest = max(len(layout.delimiter.join(row)) for row in layout.rows)
-    try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(body),
-            read_options=arrow_csv.ReadOptions(
-                column_names=names, block_size=max(_BLOCK, 16 * longest)
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=layout.delimiter,
-                quote_char=layout.quote,
-                double_quote=layout.escape is None,
-                escape_char=layout.escape or False,
-                newlines_in_values=True,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                strings_can_be_null=False,
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise _parse_error(text, name, layout, str(error)) from None
-    return [column.combine_chunks() for column in table.itercolumns()]
-
-
-def _refuse_open_quote(text: bytes, name: str, layout: Layout) -> None:
-    """Raise TableError for a quote that is never closed; the rest of the file would become one cell."""
-    body = text.decode("utf-8")[layout.before :]
-    rows = csv_rows(
-        io.StringIO(body, newline=""), layout.delimiter, layout.quote, None, strict=True
-    )
-    line = text[:_HEAD].decode("utf-8", errors="ignore")[: layout.before].count("\n")
-    above = line
-    try:
-        for _ in rows:
-            line = above + rows.line_num
-    except csv.Error as error:
-        if "end of data" in str(error):
-            raise TableError(
-                f"{name}, line {line + 1}: a quote that opens in this row is never closed; close or remove it"
-            ) from None
-
-
-def _parse_error(text: bytes, name: str, layout: Layout, message: str = "") -> TableError:
-    """Return the error of a file that cannot be parsed: the first line with a wrong number of cells."""
-    whole = text.decode("utf-8")
-    above = whole[: layout.before].count("\n")
-    body = whole[layout.before :]
-    if layout.delimiter == BLANKS:
-        body = collapse_blanks(body)
-    has_title_lines = len(layout.notes) > 0
-    expected_cells = len(layout.names) if layout.names is not None else layout.n_columns
-    rows = csv_rows(io.StringIO(body, newline=""), layout.delimiter, layout.quote, layout.escape)
-    line = 0
-    try:
-        for row in rows:
-            first = line + 1
-            line = rows.line_num
-            if row and len(row) != expected_cells and not (has_title_lines and len(row) == 1):
-                whose = "the header has" if layout.names is not None else "the other rows have"
-                return TableError(
-                    f"{name}, line {above + first}: {len(row)} {_cell_word(row)}, but {whose}"
-                    f" {expected_cells} (delimiter: {layout.delimiter_name}); correct the line or pass"
-                    " another delimiter"
-                )
-    except csv.Error as error:
-        return TableError(f"{name}, line {above + line + 1}: {error}")
-    return TableError(f"{name} cannot be read as a table: {' '.join(message.split())[:200]}")
-
-
 def _cell_word(row: list[str]) -> str:
     return "cell" if len(row) == 1 else "cells"
 
@@ -280,7 +421,7 @@ def _to_array(column: Any, decimal: str) -> Any:
         return values.to_pandas()  # nearly all values differ
     coded = values.dictionary_encode()
     levels = coded.dictionary
-    if len(levels) <= 8 and {text.lower() for text in levels.to_pylist()} <= _TRUTH:
+    if len(levels) <= 8 and {text.lower() for text in levels.to_pylist()} <= TRUTH:
         truth = pc.equal(pc.utf8_lower(values), "true")
         if truth.null_count == 0:
             return truth.to_numpy(zero_copy_only=False)

@@ -113,6 +113,11 @@ def _first_lines(text: str) -> str:
     return text[: end + 1]
 
 
+def holds_sample(head: str) -> bool:
+    """Return whether `layout_of` finds in this beginning of a text what it finds in the whole text."""
+    return head.count("\n") >= _MIN_LINES and head.rfind("\n") >= _SAMPLE
+
+
 def _skip_preamble(sample: str) -> tuple[int, str | None]:
     """Return the length of blank lines and comments at the top, and the delimiter of a line "sep=;"."""
     start, declared = 0, None

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import io
+from collections.abc import Callable
+from typing import IO, Any, TypeAlias
 
 from bosquet.tables.errors import TableError
+
+# Opens the bytes of a file from their beginning, decompressed. A file is read several times.
+OpenFile: TypeAlias = Callable[[], IO[bytes]]
 
 _PIECE = 1 << 20
 _SAMPLED = 1 << 16
@@ -13,51 +19,55 @@ _MAX_CONTROLS = 0.01
 _LAYOUT = frozenset("\t\n\r\f\v\x1a")
 
 
-def utf8_bytes(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str]:
-    """Return `data` as UTF-8 without a byte order mark, and its original encoding."""
-    used_encoding = encoding or encoding_of(data)
-    if used_encoding == "utf-8":
-        text = data
-    elif used_encoding == "utf-8-sig":
-        text = data.removeprefix(codecs.BOM_UTF8)
-    else:
-        try:
-            text = data.decode(used_encoding).removeprefix("\ufeff").encode("utf-8")
-        except LookupError:
-            raise TableError(
-                f"{name}: the encoding {used_encoding!r} is unknown; use a name such as utf-8 or cp1252"
-            ) from None
-        except UnicodeError as error:
+def checked_encoding(open_file: OpenFile, name: str, encoding: str | None = None) -> str:
+    """Return the encoding of a text file; raise TableError if the file does not have it, or is binary."""
+    used_encoding = encoding or encoding_of(open_file)
+    try:
+        b"".decode(used_encoding)
+        # Detection has read the whole file for the encodings without a mark.
+        if encoding is not None or used_encoding not in ("utf-8", "cp1252", "latin-1"):
+            _check_decodes(open_file, used_encoding)
+    except LookupError:
+        raise TableError(
+            f"{name}: the encoding {used_encoding!r} is unknown; use a name such as utf-8 or cp1252"
+        ) from None
+    except UnicodeError as error:
+        if used_encoding == "utf-8":
+            advice = "omit the encoding to detect it"
+        elif used_encoding == "utf-8-sig":
+            advice = "save it again as UTF-8"
+        else:
             raise TableError(
                 f"{name} is not encoded in {used_encoding}: {error}; pass its encoding, or save it as UTF-8"
             ) from None
-    marked = used_encoding == "utf-8-sig"  # a byte order mark does not prove that the rest is UTF-8
-    if (marked or (encoding is not None and used_encoding == "utf-8")) and not _is_utf8(text):
-        advice = "save it again as UTF-8" if encoding is None else "omit the encoding to detect it"
-        raise TableError(f"{name} is not encoded in {used_encoding}; {advice}")
-    if _is_binary(text):
-        raise TableError(
-            f"{name} has binary data of an unknown format; use CSV, Parquet, Arrow or Feather"
-        )
-    return text, used_encoding
+        raise TableError(f"{name} is not encoded in {used_encoding}; {advice}") from None
+    with open_utf8(open_file, used_encoding) as file:
+        if _is_binary(file.read(_SAMPLED)):
+            raise TableError(
+                f"{name} has binary data of an unknown format; use CSV, Parquet, Arrow or Feather"
+            )
+    return used_encoding
 
 
-def encoding_of(data: bytes) -> str:
+def encoding_of(open_file: OpenFile) -> str:
     """Detect the encoding: utf-8, utf-8-sig, utf-16 (with or without a mark), utf-32, cp1252 or latin-1.
 
     Examples
     --------
+    >>> import io
     >>> from bosquet.tables.encodings import encoding_of
-    >>> [encoding_of("é;ü".encode(code)) for code in ("utf-8", "utf-8-sig", "utf-16", "cp1252")]
+    >>> encodings = "utf-8", "utf-8-sig", "utf-16", "cp1252"
+    >>> [encoding_of(lambda: io.BytesIO("é;ü".encode(encoding))) for encoding in encodings]
     ['utf-8', 'utf-8-sig', 'utf-16', 'cp1252']
     """
-    if data.startswith(codecs.BOM_UTF8):
+    with open_file() as file:
+        head = file.read(_SAMPLED)
+    if head.startswith(codecs.BOM_UTF8):
         return "utf-8-sig"
-    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    head = data[:_SAMPLED]
     if b"\0" in head and len(head) >= 4:
         # Latin letters have a zero byte in UTF-16, always at the same position.
         even, odd = head[0::2].count(0) / len(head[0::2]), head[1::2].count(0) / len(head[1::2])
@@ -65,28 +75,68 @@ def encoding_of(data: bytes) -> str:
             return "utf-16-le"
         if even > 0.5 and odd < 0.05:
             return "utf-16-be"
-    if _is_utf8(data):
-        return "utf-8"
-    try:
-        codecs.decode(data, "cp1252")
-    except UnicodeError:
-        return "latin-1"  # cp1252 leaves five bytes undefined
-    return "cp1252"
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            _check_decodes(open_file, encoding)
+        except UnicodeError:
+            continue
+        return encoding
+    return "latin-1"  # cp1252 leaves five bytes undefined
 
 
-def _is_utf8(data: bytes) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for start in range(0, len(data), _PIECE):  # in pieces, to avoid a copy of a large file
-            decoder.decode(data[start : start + _PIECE])
-        decoder.decode(b"", final=True)
-    except UnicodeError:
-        return False
-    return True
+def open_utf8(open_file: OpenFile, encoding: str) -> IO[bytes]:
+    """Open a text file as UTF-8 without a byte order mark."""
+    file = open_file()
+    if encoding == "utf-8":
+        return file
+    if encoding == "utf-8-sig":
+        file.read(len(codecs.BOM_UTF8))
+        return file
+    return io.BufferedReader(_Utf8Stream(file, encoding), _PIECE)
+
+
+class _Utf8Stream(io.RawIOBase):
+    """The text of a file in another encoding, as UTF-8."""
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._pending = b""
+        self._at_start = True
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._pending:
+            data = self._file.read(_PIECE)
+            text = self._decoder.decode(data, final=not data)
+            if self._at_start and text:
+                text, self._at_start = text.removeprefix("\ufeff"), False
+            self._pending = text.encode("utf-8")
+            if not data:
+                break
+        size = min(len(buffer), len(self._pending))
+        buffer[:size] = self._pending[:size]
+        self._pending = self._pending[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _check_decodes(open_file: OpenFile, encoding: str) -> None:
+    """Raise UnicodeError if the file does not have the encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with open_file() as file:
+        while data := file.read(_PIECE):  # in pieces, because the file may be larger than memory
+            decoder.decode(data).encode("utf-8")  # fails for half of a surrogate pair
+    decoder.decode(b"", final=True)
 
 
 def _is_binary(data: bytes) -> bool:
-    text = data[:_SAMPLED].decode("utf-8", errors="ignore")
+    text = data.decode("utf-8", errors="ignore")
     if "\0" in text:
         return True
     controls = sum(

@@ -18,6 +18,14 @@ class TableError(ValueError):
         super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 4]} ...")
 
 
+class MisfitError(TableError):
+    """None of the values of a column has the kind that the column had in training."""
+
+    def __init__(self, message: str, column: str):
+        super().__init__(message)
+        self.column = column
+
+
 def import_pandas() -> Any:
     """Import pandas; raise an ImportError with the install command if it or pyarrow is missing."""
     # pandas uses it for text and files.

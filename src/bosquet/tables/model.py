@@ -24,6 +24,11 @@ class ColumnsByName:
             range(getattr(model, "n_features_in_", 0)) if names is None else names
         )
 
+    @property
+    def input_columns(self) -> list[str] | None:
+        """Names of the columns that `transform` reads; None for all, because their order counts."""
+        return self.feature_names if self.named else None
+
     def transform(self, frame: Any) -> Any:
         """Return the columns that the model was fitted to, or the whole frame if it has no names."""
         if not self.named:
@@ -88,6 +93,11 @@ class TableModel(SaveMixin):
     def target(self) -> str | None:
         """Name of the target column."""
         return self.tidier.target
+
+    @property
+    def input_columns(self) -> list[str] | None:
+        """Names of the columns of a table that the model reads; None for all, because their order counts."""
+        return self.tidier.input_columns
 
     @property
     def is_classifier(self) -> bool:

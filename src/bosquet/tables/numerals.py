@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 # Words for missing values. Signs such as "-" and "." are missing values only among numbers.
 MISSING = (
@@ -100,30 +100,89 @@ def numbers_of(values: Any, decimal: str = ".") -> Any:
     Integers become int64, other numbers float64. Digits after a leading zero ("00123") and digits that are
     too many for an integer identify something, so such a column stays text.
     """
+    found = first_notation(values, decimal)
+    return None if found is None else found[1]
+
+
+class Notation(NamedTuple):
+    """How the numbers of a column are written: the decimal separator, and that of thousands ("": plain)."""
+
+    decimal: str
+    group: str = ""
+
+
+def first_notation(
+    values: Any, decimal: str = ".", after: Notation | None = None
+) -> tuple[Notation, Any] | None:
+    """Return the first notation, in a fixed order, in which all values are numbers, and the numbers.
+
+    With `after`, only this notation and those behind it are tried. A column that is read in blocks has the
+    notation of the whole column, if each block passes that of the block before: a notation is only left if
+    a value contradicts it.
+    """
+    cells = number_cells(values)
+    if cells is None or cells.null_count == len(cells):
+        return None
+    marks = (decimal, "," if decimal == "." else ".")
+    for mark in marks if after is None else marks[marks.index(after.decimal) :]:
+        groups = _groups_of(mark)
+        if after is not None and after.decimal == mark:
+            groups = groups[groups.index(after.group) :]
+        found = _in_first_group(cells, mark, groups)
+        if found is not None:
+            return found
+    return None
+
+
+def numbers_in(values: Any, notation: Notation) -> Any:
+    """Convert Arrow text, all of which are numbers in this notation, to Arrow numbers."""
+    import pyarrow as pa
+
+    cells = number_cells(values)
+    if cells.null_count == len(cells):
+        return pa.nulls(len(cells), pa.int64())
+    found = _in_first_group(cells, notation.decimal, (notation.group,))
+    assert found is not None
+    return found[1]
+
+
+def _groups_of(decimal: str) -> tuple[str, ...]:
+    """Return the separators of thousands that are tried with a decimal separator; "" is none."""
+    return ("", "," if decimal == "." else ".", *_GROUPERS)
+
+
+def number_cells(values: Any) -> Any:
+    """Return Arrow text with signs such as "-" as null; None if a value identifies something or is text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if values.null_count == len(values):
-        return None
-    if not _may_be_number(next(v.as_py() for v in values if v.is_valid)):
+    first = next((value.as_py() for value in values if value.is_valid), None)
+    if first is None:
+        return values
+    if not _may_be_number(first):
         return None  # the first value identifies most columns of text
-    values = pc.if_else(
-        pc.is_in(values, value_set=pa.array(MISSING_AMONG_NUMBERS, values.type)),
-        pa.scalar(None, values.type),
-        values,
-    )
-    if values.null_count == len(values) or _any_match(values, _IDENTIFIER_DIGITS):
-        return None
-    # A failed cast takes twenty times as long as a successful one.
-    whole = _cast_or_none(values, pa.int64()) if _all_match(values, r"^-?\d+$") else None
-    if whole is not None:
-        return whole
-    for mark in (decimal, "," if decimal == "." else "."):
-        for read in (plain_numbers, _convert_formatted_numbers):
-            numbers = read(values, mark)
-            if numbers is not None:
-                return numbers
-    return None
+    is_sign = pc.is_in(values, value_set=pa.array(MISSING_AMONG_NUMBERS, values.type))
+    cells = pc.if_else(is_sign, pa.scalar(None, values.type), values)
+    return None if _any_match(cells, _IDENTIFIER_DIGITS) else cells
+
+
+def _in_first_group(cells: Any, decimal: str, groups: Sequence[str]) -> tuple[Notation, Any] | None:
+    """Return the first of these separators of thousands with which all cells are numbers."""
+    if groups[0] == "":
+        # A failed cast takes twenty times as long as a successful one.
+        numbers = _whole_numbers(cells)
+        if numbers is None:
+            numbers = plain_numbers(cells, decimal)
+        if numbers is not None:
+            return Notation(decimal), numbers
+        groups = groups[1:]
+    return _formatted_numbers(cells, decimal, groups)
+
+
+def _whole_numbers(cells: Any) -> Any:
+    import pyarrow as pa
+
+    return _cast_or_none(cells, pa.int64()) if _all_match(cells, r"^-?\d+$") else None
 
 
 def plain_numbers(values: Any, decimal: str) -> Any:
@@ -146,7 +205,9 @@ def _may_be_number(text: str) -> bool:
     return text in MISSING_AMONG_NUMBERS or looks_numeric(text)
 
 
-def _convert_formatted_numbers(values: Any, decimal: str) -> Any:
+def _formatted_numbers(
+    values: Any, decimal: str, groups: Sequence[str]
+) -> tuple[Notation, Any] | None:
     """Convert numbers with thousands separators, a sign, a percent sign or a currency."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -155,15 +216,17 @@ def _convert_formatted_numbers(values: Any, decimal: str) -> Any:
     d = re.escape(decimal)
     plain = rf"^[+-]?(?:\d+(?:{d}\d*)?|{d}\d+)(?:[eE][+-]?\d+)?$"
     is_plain = pc.match_substring_regex(bare, plain)
-    for group in ("," if decimal == "." else ".", *_GROUPERS):
+    for group in groups:
         g = re.escape(group)
         grouped = pc.match_substring_regex(bare, rf"^[+-]?\d{{1,3}}(?:{g}\d{{3}})+(?:{d}\d*)?$")
         if pc.all(pc.or_(is_plain, grouped)).as_py():
             digits = pc.replace_substring(bare, group, "")
             digits = pc.replace_substring(digits, decimal, ".")
             digits = pc.replace_substring_regex(digits, r"^\+", "")
-            whole = _cast_or_none(digits, pa.int64()) if _all_match(digits, r"^-?\d+$") else None
-            return whole if whole is not None else _cast_or_none(digits, pa.float64())
+            numbers = _whole_numbers(digits)
+            if numbers is None:
+                numbers = _cast_or_none(digits, pa.float64())
+            return None if numbers is None else (Notation(decimal, group), numbers)
     return None
 
 

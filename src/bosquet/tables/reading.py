@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any
+from typing import IO, Any
 
 from bosquet._files import MODEL_FILE
 from bosquet.tables.delimited import read_delimited
@@ -93,7 +93,7 @@ def read_table(
     elif data.startswith(b"\xff\xff\xff\xff") and len(data) > 8:
         frame, about = _read_columnar(data, name, "Arrow", _read_stream), {"format": "arrow stream"}
     else:
-        _refuse_foreign(data, name)
+        refuse_foreign(data, name)
         frame, about = read_delimited(data, name, delimiter, decimal, encoding, header)
         about["format"] = "text"
     about.setdefault("notes", [])
@@ -132,34 +132,64 @@ def _read_bytes(source: Any) -> tuple[bytes, str]:
         raise TableError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _decompress(data: bytes, name: str) -> bytes:
-    for magic, kind in _COMPRESSIONS.items():
-        if not data.startswith(magic):
-            continue
+def decompressed(file: IO[bytes], name: str) -> IO[bytes]:
+    """Return a file, or its decompressed content if its first bytes are those of gzip, bzip2 or xz."""
+    head = file.read(max(map(len, _COMPRESSIONS)))
+    file.seek(0)
+    kind = next((kind for magic, kind in _COMPRESSIONS.items() if head.startswith(magic)), None)
+    return file if kind is None else io.BufferedReader(_Decompressed(file, name, kind), 1 << 20)
+
+
+class _Decompressed(io.RawIOBase):
+    """The content of a compressed file, with errors that name it."""
+
+    def __init__(self, file: IO[bytes], name: str, kind: str) -> None:
         import bz2
         import gzip
         import lzma
-        import zlib
 
         opened: Any = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}[kind]
-        max_bytes = _MAX_DECOMPRESSED + _MAX_RATIO * len(data)
+        self._compressed, self._content = file, opened(file)
+        self._name, self._kind = name, kind
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        import lzma
+        import zlib
+
         try:
-            with opened(io.BytesIO(data)) as file:
-                content: bytes = file.read(max_bytes + 1)
+            size: int = self._content.readinto(buffer)
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
             raise TableError(
-                f"{name} is a damaged {kind} file and cannot be decompressed; use an undamaged copy"
+                f"{self._name} is a damaged {self._kind} file and cannot be decompressed; use an undamaged"
+                " copy"
             ) from None
-        if len(content) > max_bytes:
-            raise TableError(
-                f"{name} is a {kind} file that decompresses to more than {max_bytes:,} bytes, {_MAX_RATIO:,}"
-                " times its size; if this is intended, decompress it first"
-            )
-        return content
-    return data
+        return size
+
+    def close(self) -> None:
+        self._content.close()
+        self._compressed.close()
+        super().close()
 
 
-def _refuse_foreign(data: bytes, name: str) -> None:
+def _decompress(data: bytes, name: str) -> bytes:
+    max_bytes = _MAX_DECOMPRESSED + _MAX_RATIO * len(data)
+    with decompressed(io.BytesIO(data), name) as file:
+        if isinstance(file, io.BytesIO):
+            return data
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise TableError(
+            f"{name} is a compressed file that decompresses to more than {max_bytes:,} bytes, {_MAX_RATIO:,}"
+            " times its size; if this is intended, decompress it first"
+        )
+    return content
+
+
+def refuse_foreign(data: bytes, name: str) -> None:
+    """Raise TableError if the first bytes of a file are those of a format that is not a table."""
     for magic, what in _FOREIGN:
         if data.startswith(magic):
             raise TableError(f"{name} is not a table, but {what}")

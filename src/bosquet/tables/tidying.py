@@ -253,6 +253,11 @@ class TableTidier:
         """Names of the columns of a tidied table."""
         return [name for plan in self.plans for name in plan.outputs]
 
+    @property
+    def input_columns(self) -> list[str]:
+        """Names of the columns of a raw table that `transform` reads."""
+        return [plan.name for plan in self.plans if plan.used]
+
     def transform(self, frame: Any) -> Any:
         """Convert a table with the same columns, in any container, in the same way."""
         return self.apply(as_frame(frame))[0]
@@ -263,7 +268,7 @@ class TableTidier:
         names, _ = distinct_names([str(name) for name in frame.columns])
         frame = _without_attrs(frame)
         column_index = {name: index for index, name in enumerate(names)}
-        used_names = [plan.name for plan in self.plans if plan.used]
+        used_names = self.input_columns
         absent_names = [name for name in used_names if name not in column_index]
         if absent_names:
             noun = "column" if len(absent_names) == 1 else "columns"

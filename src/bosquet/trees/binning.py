@@ -60,7 +60,9 @@ def code_bins(
     isa = instruction_set()
     if not isinstance(columns, BatchedColumns):
         return _core.code_bins(columns, bins, isa, threads)
-    table = _core.CodedTableBuilder(bins, columns.n_rows)
+    memory = columns.memory
+    folder = "" if _core.coded_bytes(bins, columns.n_rows) <= memory.limit else memory.folder
+    table = _core.CodedTableBuilder(bins, columns.n_rows, folder)
     for batch in columns:
         table.append(batch, isa, threads)
     return table.finish()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bosquet._fitted import reads_fit_snapshot, set_feature_attributes
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot, set_feature_attributes
 from bosquet._parameters import (
     Check,
     boolean,
@@ -18,7 +18,8 @@ from bosquet._parameters import (
     number,
 )
 from bosquet._sklearn import check_is_fitted, effective_threads, is_classifier, seed_from
-from bosquet._targets import class_numbers, single_class_message, unique_classes
+from bosquet._targets import CodedLabels, class_numbers, single_class_message, unique_classes
+from bosquet.batches.training import TrainingBatches, training_input, with_batch_docs
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
 from bosquet.boosting.adaboost._learner_factory import is_native, select_rows
@@ -56,14 +57,14 @@ from bosquet.boosting.rounds import (
     split_rows,
     start_of_fit,
 )
-from bosquet.data import TableEncoder
+from bosquet.data import BatchedColumns, TableEncoder
 from bosquet.losses import margin_loss
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bosquet._sklearn import Tags
-    from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
+    from bosquet._types import Batches, CategoricalFeatures, Estimator, RandomState, TableLike
     from bosquet.boosting.rounds import Callback
 
 
@@ -102,9 +103,58 @@ class StagewiseClassifier(VoteClassifier):
         raise NotImplementedError
 
     # ------------------------------------------------------------------ fitting
-    def _fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+    @with_batch_docs
+    @publishes_fit_atomically
+    def fit(
+        self,
+        X: TableLike | Batches,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        *,
+        target: str | None = None,
+        memory_limit: float | str | None = None,
+    ) -> Self:
+        """Fit the vote.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features), or table in batches
+            {X} Weak learners other than stumps need the table in memory; those of other libraries are given
+            X unchanged.
+        y : array of shape (n_samples,), optional
+            Labels of any type. None with `target`.
+        sample_weight : array of shape (n_samples,) or name of a column, optional
+            Weights of the rows before the first round; rows of weight 0 are dropped.
+        {target}
+        memory_limit : int, float or str, optional
+            Memory for the columns of a table that is read in batches, such as "4GB"; beyond it they are kept
+            in a temporary file. Default: half of the available memory.
+
+        Returns
+        -------
+        self
+        """
         check_parameters(self, self._checks)
         check_estimator(self.estimator, none=True)
+        with training_input(
+            X,
+            y,
+            target=target,
+            memory_limit=memory_limit,
+            verbose=bool(self.verbose),
+            sample_weight=sample_weight,
+        ) as given:
+            labels = given.y
+            if isinstance(labels, CodedLabels):
+                labels = labels.classes[labels.numbers]
+            return self._fit(given.X, labels, given.sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        if isinstance(X, TrainingBatches) and self.estimator is not None:
+            raise ValueError(
+                f"estimator={self.estimator!r} needs the whole table in memory, but X is read in batches; set"
+                " estimator=None, which boosts decision stumps, or pass a table in memory"
+            )
         continuing = self.warm_start and hasattr(self, "_vote")
         if continuing and self.n_estimators < self._vote.n_rounds:
             raise ValueError(
@@ -112,9 +162,7 @@ class StagewiseClassifier(VoteClassifier):
                 f" ({self._vote.n_rounds}); with warm_start=True pass a value at least as large, or fit with"
                 " warm_start=False"
             )
-        encoder, table = (
-            (self._encoder, self._encode_table(X)) if continuing else self._encode_input(X)
-        )
+        encoder, table = self._encode_training(X, continuing)
         labels = labels_of(self, table, y)
         table, labels, weight, _ = drop_zero_weight_rows(
             self.estimator, table, labels, sample_weight
@@ -132,6 +180,9 @@ class StagewiseClassifier(VoteClassifier):
         train, validation, checksum = self._split_fit_rows(
             table, class_numbers(labels, classes), weight
         )
+        for rows in (train, validation):
+            if rows is not None and isinstance(rows.table, BatchedColumns):
+                rows.table = rows.table.hold(encoder.n_levels)
         state = self.__dict__.pop("_stopping_state", None)
         start = start_of_fit(
             self,
@@ -158,6 +209,18 @@ class StagewiseClassifier(VoteClassifier):
         self._run(stepper, start.history, start.stopping)
         self._finish(stepper, start)
         return self
+
+    def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
+        """The encoder of X, and X as a table for the learner; of a table in batches it is read later."""
+        if isinstance(X, TrainingBatches):
+            owner = type(self).__name__
+            encoder = (
+                self._encoder
+                if continuing
+                else X.fit_encoder(categorical_features=self.categorical_features, owner=owner)
+            )
+            return encoder, X.encoded(encoder, owner)
+        return (self._encoder, self._encode_table(X)) if continuing else self._encode_input(X)
 
     def _reset(self, encoder: TableEncoder) -> None:
         """Remove the results of an earlier fit."""

@@ -118,7 +118,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         if checkpoint is not None:
             check_checkpoint(self)
         by_row = {"sample_weight": sample_weight, **offsets}
-        with training_input(X, y, target=target, memory_limit=memory_limit, **by_row) as given:
+        with training_input(
+            X, y, target=target, memory_limit=memory_limit, verbose=bool(self.verbose), **by_row
+        ) as given:
             return self._fit_to(given, eval_set, checkpoint)
 
     def _fit_to(

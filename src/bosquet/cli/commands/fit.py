@@ -9,8 +9,20 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
-from bosquet.cli.arguments import UserError, positive_argument, table_argument, target_arguments
-from bosquet.cli.inputs import training_table
+from bosquet.cli.arguments import (
+    BATCHED_TABLE,
+    UserError,
+    positive_argument,
+    table_argument,
+    target_arguments,
+)
+from bosquet.cli.inputs import (
+    batched_training_table,
+    input_files,
+    is_several_files,
+    missing_files,
+    training_table,
+)
 from bosquet.cli.models import key_arguments, read_key
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
 
@@ -23,11 +35,13 @@ HELP = "fit one model and write it to a file"
 DESCRIPTION = (
     "Fit one of Bosquet's models to a table. The model and the preparation of its table are written to a"
     " file that `bosquet predict`, `explain`, `verify` and Python's bosquet.load read. `--holdout` scores"
-    " the model on a test set; `bosquet study` compares many models."
+    " the model on a test set; `bosquet study` compares many models. A folder, a pattern or a large file is"
+    " read in batches, so that it may be larger than memory (gradient boosting, forests, AdaBoost)."
 )
 EXAMPLES = """
 bosquet fit houses.csv --target price --out houses.bosquet
 bosquet fit churn.parquet -t left --method random-forest --set n_estimators=300 --out churn.bosquet
+bosquet fit "sales/*.parquet" -t returned --memory-limit 2GB --out returns.bosquet
 cat a.csv | bosquet fit - -t y --drop id --holdout 0.2 --out a.bosquet
 """
 
@@ -40,10 +54,15 @@ METHODS = {
     "adaboost": "AdaBoost",
     "tree": "DecisionTree",
 }
+# Methods that can read a table in batches; AdaBoost only for classes.
+IN_BATCHES = ("gradient-boosting", "random-forest", "extra-trees", "adaboost")
+# A file larger than this share of the available memory is read in batches: in memory, a table takes several
+# times the bytes of its file.
+_SHARE_OF_MEMORY = 0.05
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    table_argument(parser)
+    table_argument(parser, BATCHED_TABLE)
     target_arguments(parser)
     parser.add_argument(
         "--out", "-o", required=True, metavar="FILE", help="model file to write (required)"
@@ -72,29 +91,28 @@ def add_arguments(parser: ArgumentParser) -> None:
     positive_argument(
         parser, "positive class of precision and recall with --holdout (default: the rarer class)"
     )
+    parser.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        help="read the table in batches, with this much memory for its binned features, for example 2GB"
+        " (default: half of the available memory, in batches only for folders, patterns and large files)",
+    )
     key_arguments(parser, "The model file is signed with it.")
 
 
 def run(arguments: Namespace) -> None:
     from bosquet.tables import TableModel
 
-    check_outputs([("--out", arguments.out)], [arguments.data, arguments.key_file])
+    check_outputs([("--out", arguments.out)], [*input_files(arguments.data), arguments.key_file])
     key = read_key(arguments)
     if not 0 <= arguments.holdout < 1:
         raise UserError(f"--holdout {arguments.holdout} is not valid; pass a fraction in [0, 1)")
-    table = training_table(arguments)
-    y = table.target.y
-    score: dict[str, float] = {}
-    if arguments.holdout:
-        score = scores_on_test_set(arguments, table)
-    model = make_estimator(arguments, table.target.is_classes)
-    start = time.perf_counter()
-    model.fit(table.X, y)
-    seconds = time.perf_counter() - start
+    fit = fit_in_batches if _reads_in_batches(arguments) else fit_in_memory
+    model, table, score, seconds = fit(arguments)
     with write_atomically(arguments.out) as draft:
         TableModel(model, table.tidier).save(draft, key)
     size = os.path.getsize(arguments.out) if os.path.isfile(arguments.out) else 0
-    rows, columns = table.X.shape
+    rows, columns = table.shape
     summary = {
         "model": arguments.out,
         "method": arguments.method,
@@ -116,6 +134,60 @@ def run(arguments: Namespace) -> None:
         f" {rows:,} rows of {columns:,} columns in {seconds:.2f} s; {size:,} bytes{shown}"
     )
     print_result(arguments, summary, text)
+
+
+def fit_in_memory(arguments: Namespace) -> tuple[Any, Any, dict[str, float], float]:
+    """Return the model, the training table, the scores on a test set and the seconds of the fit."""
+    table = training_table(arguments)
+    score: dict[str, float] = {}
+    if arguments.holdout:
+        score = scores_on_test_set(arguments, table)
+    model = make_estimator(arguments, table.target.is_classes)
+    y = table.target.y
+    start = time.perf_counter()
+    # Text as objects: the file is then that of a fit in batches.
+    model.fit(table.X, y.astype(object) if y.dtype.kind == "U" else y)
+    return model, table, score, time.perf_counter() - start
+
+
+def fit_in_batches(arguments: Namespace) -> tuple[Any, Any, dict[str, float], float]:
+    """Do what `fit_in_memory` does, with a table that is read in batches."""
+    with missing_files():
+        table = batched_training_table(arguments)
+        with table.source:
+            if arguments.method == "adaboost" and not table.target.is_classes:
+                raise UserError(
+                    f"--method adaboost reads batches for classes only, but {table.target.name!r} is a"
+                    " number; pass another method, or one file without --memory-limit"
+                )
+            model = make_estimator(arguments, table.target.is_classes)
+            start = time.perf_counter()
+            model.fit(table.source, target=table.target.name, memory_limit=arguments.memory_limit)
+    return model, table, {}, time.perf_counter() - start
+
+
+def _reads_in_batches(arguments: Namespace) -> bool:
+    """Return whether the table is read in batches; raise UserError if it has to be, but cannot be."""
+    from bosquet.batches.training import available_memory, bytes_of_limit
+
+    path = arguments.data
+    bytes_of_limit(arguments.memory_limit)  # raises an error if it is not valid
+    unsupported = None
+    if arguments.method not in IN_BATCHES:
+        unsupported = (
+            f"--method {arguments.method} needs it in memory; pass one file without --memory-limit, or a"
+            f" method that reads batches: {', '.join(IN_BATCHES)}"
+        )
+    elif arguments.holdout:
+        unsupported = "--holdout needs it in memory; pass one file without --memory-limit"
+    if arguments.memory_limit is None and os.path.exists(path) and not os.path.isdir(path):
+        is_large = os.path.getsize(path) > _SHARE_OF_MEMORY * available_memory()
+        return is_large and unsupported is None
+    if arguments.memory_limit is None and not is_several_files(path):
+        return False
+    if unsupported is not None:
+        raise UserError(f"{path} is read in batches, but {unsupported}")
+    return True
 
 
 def _score_text(name: str, value: float, positive: str | None) -> str:

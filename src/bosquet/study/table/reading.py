@@ -46,6 +46,12 @@ class StudyTable:
     notes: list[str]
     design: Design = field(default_factory=Design)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of features."""
+        rows, columns = self.X.shape
+        return rows, columns
+
 
 def read_study_table(
     data: Any,

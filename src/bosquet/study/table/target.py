@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bosquet._suggestions import hint
+from bosquet._targets import CodedLabels
 from bosquet.study.metrics.metric import RARE
 from bosquet.study.record import Task
 
@@ -25,7 +27,7 @@ class StudyTarget:
     Attributes
     ----------
     name : name of the column
-    y : labels or numbers
+    y : labels or numbers; `CodedLabels` if they are text of a table that is read in batches
     has_target : boolean mask of the rows of the table that have a target
     task : "binary", "multiclass" or "regression"
     classes : sorted labels; empty for regression
@@ -34,7 +36,7 @@ class StudyTarget:
     """
 
     name: str
-    y: np.ndarray
+    y: Any
     has_target: np.ndarray
     task: Task
     classes: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -77,6 +79,27 @@ def read_target(series: Any, name: str, task: str = "auto", positive: Any = None
     return target
 
 
+def read_text_target(
+    levels: Sequence[str], codes: np.ndarray, name: str, task: str = "auto", positive: Any = None
+) -> StudyTarget:
+    """Read a column of text, given as codes (-1: missing), as a target whose `y` are `CodedLabels`."""
+    _check_task(task)
+    classes, number_of_code = np.unique(np.array(levels, dtype=str), return_inverse=True)
+    notes: list[str] = []
+    has_target = _rows_with_target(codes >= 0, name, notes)
+    numbers = number_of_code[codes[has_target]]
+    counts = np.bincount(numbers, minlength=len(classes))
+    present = np.flatnonzero(counts)
+    number_of_class = np.cumsum(counts > 0) - 1
+    labels = CodedLabels(classes[present], number_of_class[numbers])
+    target = _target_of_values(
+        labels, len(numbers), labels.classes, counts[present], has_target, name, task, notes
+    )
+    if positive is not None:
+        target.positive = _index_of_label(positive, target)
+    return target
+
+
 def _index_of_label(positive: Any, target: StudyTarget) -> int:
     if target.task != "binary":
         kind = (
@@ -96,12 +119,23 @@ def _index_of_label(positive: Any, target: StudyTarget) -> int:
 
 
 def _read_target(series: Any, name: str, task: str) -> StudyTarget:
+    _check_task(task)
+    notes: list[str] = []
+    has_target = _rows_with_target(~np.asarray(series.isna(), dtype=bool), name, notes)
+    values = _to_array(series[has_target], name, notes)
+    distinct, counts = np.unique(values, return_counts=True)
+    return _target_of_values(values, len(values), distinct, counts, has_target, name, task, notes)
+
+
+def _check_task(task: str) -> None:
     if task not in TASKS:
         raise ValueError(
             f"task={task!r} is not valid: task must be one of {', '.join(map(repr, TASKS))}"
         )
-    has_target = ~np.asarray(series.isna(), dtype=bool)
-    notes: list[str] = []
+
+
+def _rows_with_target(has_target: np.ndarray, name: str, notes: list[str]) -> np.ndarray:
+    """Return the mask, after a note on rows that are left out."""
     if not has_target.all():
         if not has_target.any():
             raise ValueError(
@@ -111,30 +145,43 @@ def _read_target(series: Any, name: str, task: str) -> StudyTarget:
         notes.append(
             f"{n_dropped:,} {'row' if n_dropped == 1 else 'rows'} without a value of {name!r} left out."
         )
-    values = _to_array(series[has_target], name, notes)
-    if len(values) < MIN_ROWS_OF_TABLE:
-        rows = "1 row" if len(values) == 1 else f"{len(values)} rows"
+    return has_target
+
+
+def _target_of_values(
+    values: Any,
+    n_rows: int,
+    distinct: np.ndarray,
+    counts: np.ndarray,
+    has_target: np.ndarray,
+    name: str,
+    task: str,
+    notes: list[str],
+) -> StudyTarget:
+    """Return the target of these values, an array or `CodedLabels`, with their distinct values and counts."""
+    if n_rows < MIN_ROWS_OF_TABLE:
+        rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
         raise ValueError(
             f"the table has {rows} with a value of {name!r}, but at least {MIN_ROWS_OF_TABLE} are needed;"
             " add rows"
         )
-    distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) == 1:
         raise ValueError(
             f"the target {name!r} is {distinct[0]} in every row, so there is nothing to predict; use another"
             " column as target"
         )
-    if _is_regression(values, distinct, name, task, notes):
+    if _is_regression(n_rows, distinct, name, task, notes):
         return StudyTarget(name, values.astype(float), has_target, "regression", notes=notes)
-    if values.dtype.kind == "f":  # scikit-learn would reject fractional class labels
+    if distinct.dtype.kind == "f":  # scikit-learn would reject fractional class labels
         notes.append(f"The values of {name!r} are read as class labels (text).")
         values = np.array([f"{value:g}" for value in values.tolist()])
         distinct, counts = np.unique(values, return_counts=True)
-    return _class_target(values, distinct, counts, has_target, name, task, notes)
+    return _class_target(values, n_rows, distinct, counts, has_target, name, task, notes)
 
 
 def _class_target(
-    values: np.ndarray,
+    values: Any,
+    n_rows: int,
     classes: np.ndarray,
     counts: np.ndarray,
     has_target: np.ndarray,
@@ -144,7 +191,7 @@ def _class_target(
 ) -> StudyTarget:
     if len(classes) > MAX_CLASSES:
         raise ValueError(
-            f"the target {name!r} has {len(classes):,} classes in {len(values):,} rows, but at most"
+            f"the target {name!r} has {len(classes):,} classes in {n_rows:,} rows, but at most"
             f" {MAX_CLASSES:,} are accepted; if it is a number, convert it and pass task='regression'; if it"
             " identifies rows, use another target"
         )
@@ -173,11 +220,12 @@ def _class_target(
 
 
 def _is_regression(
-    values: np.ndarray, distinct: np.ndarray, name: str, task: str, notes: list[str]
+    n_rows: int, distinct: np.ndarray, name: str, task: str, notes: list[str]
 ) -> bool:
-    is_number = values.dtype.kind in "iuf"
+    kind = distinct.dtype.kind
+    is_number = kind in "iuf"
     if task == "regression":
-        if not is_number and values.dtype.kind != "b":
+        if not is_number and kind != "b":
             raise ValueError(
                 f"task='regression' needs a numeric target, but {name!r} has the value {distinct[0]!s}; pass"
                 " task='classification' or convert the column to numbers"
@@ -186,11 +234,7 @@ def _is_regression(
     if task != "auto" or not is_number or len(distinct) == 2:
         return False
     are_integers = bool(np.all(distinct == np.round(distinct)))
-    if (
-        are_integers
-        and len(distinct) <= MAX_CLASSES_OF_NUMBERS
-        and len(values) >= 5 * len(distinct)
-    ):
+    if are_integers and len(distinct) <= MAX_CLASSES_OF_NUMBERS and n_rows >= 5 * len(distinct):
         notes.append(
             f"{name!r} has {len(distinct)} distinct integers and is read as classes; pass task='regression'"
             " to predict it as a number."
