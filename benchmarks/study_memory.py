@@ -62,11 +62,11 @@ class Meter:
 def watch_study(meter):
     """Have the steps of studies noted from now on."""
     from bosquet.study import final_step, study, study_run
-    from bosquet.study.run import schedule
+    from bosquet.study.run import trial_runner
 
     meter.watch(study, "read_study_table", lambda *_: "reading and tidying")
     meter.watch(study_run.StudyRun, "_explore", lambda *_: "exploration")
-    meter.watch(schedule, "run_trial", lambda _, method, *__: method.title)
+    meter.watch(trial_runner, "run_trial", lambda _, method, *__: method.title)
     meter.watch(study_run, "ranked", lambda *_: "comparison")
     meter.watch(final_step, "fit_final", lambda *_: "fit to all rows")
     meter.watch(final_step.FinalStep, "_final_decision", lambda *_: "threshold of the final model")

@@ -4,16 +4,18 @@
 
 #include <cstdint>
 
+#include "base/math.hpp"
+
 namespace bosquet {
 
-inline std::uint64_t mix64(std::uint64_t x) {
+BOSQUET_INLINE std::uint64_t mix64(std::uint64_t x) {
     x += 0x9E3779B97F4A7C15ull;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
     return x ^ (x >> 31);
 }
 
-inline std::uint64_t hash64(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+BOSQUET_INLINE std::uint64_t hash64(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     return mix64(mix64(mix64(seed) ^ stream) ^ index);
 }
 

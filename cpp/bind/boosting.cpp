@@ -49,9 +49,12 @@ BoostOptions options_of(const nb::dict& given) {
     options.take("newton", boost.newton);
     options.take("seed", boost.seed);
     options.take("first_round", boost.first_round);
+    options.take("stochastic_rounding_above", boost.stochastic_rounding_above);
     options.reject_unknown();
     return boost;
 }
+
+void check_boosted_rows(std::uint64_t rows) { check_at_most(rows, kMaxBoostedRows, "rows"); }
 
 using GradientArray = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
@@ -70,7 +73,9 @@ class BoostingFit {
           team_(threads),
           train_(fit_data_of(std::move(matrix), std::move(target), std::move(weight), part)),
           booster_(*train_.fit_data, bins_.features, loss, checked(options_of(options)),
-                   parse_isa(isa), team_) {}
+                   parse_isa(isa), team_) {
+        check_boosted_rows(train_.fit_data->all_rows());
+    }
 
     void set_validation(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
                         DoubleArray weight, const OwnedPart* part) {
@@ -320,4 +325,6 @@ void bind_boosting(nb::module_& module) {
              "Return the raw predictions, shape (n_outputs, n_rows).")
         .def("timings", &BoostingFit::timings,
              "Return the seconds spent in each phase of the rounds.");
+    module.def("check_boosted_rows", check_boosted_rows, nb::arg("rows"),
+               "Raise a ValueError if a fit cannot have this many training rows.");
 }

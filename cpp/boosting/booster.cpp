@@ -142,7 +142,7 @@ GradientScale Booster::scale_of(const GradientPair* pairs, const GradientRange& 
     }
     train_->part().reducer->add(totals);
     double h = h_unit.value_of(totals[1]);
-    GradientScale scale = scale_for(range, g_unit.value_of(totals[0]), h, all_rows);
+    GradientScale scale = scale_for(range, g_unit.value_of(totals[0]), h, all_rows, rounding());
     if (options_.grow.split_noise > 0 && h > 0)
         scale.random_decrease = sum_squared_gradients(pairs, range) / h;
     return scale;
@@ -162,14 +162,32 @@ double Booster::sum_squared_gradients(const GradientPair* pairs, const GradientR
     return unit.value_of(train_->part().reducer->sum_of(total));
 }
 
-GradientScale Booster::quantise(const GradientPair* pairs, const GradientRange& range) {
+Rounding Booster::rounding() const {
+    bool is_large = train_->all_rows() > options_.stochastic_rounding_above;
+    return is_large ? Rounding::stochastic : Rounding::nearest;
+}
+
+GradientScale Booster::quantise(const GradientPair* pairs, const GradientRange& range,
+                                std::uint64_t key) {
     std::size_t rows = train_->rows();
+    const Part& part = train_->part();
+    const QuantiseKernels& kernels = select_quantise_kernels(isa_);
     GradientScale scale = scale_of(pairs, range);
+    double per_gradient = 1 / scale.gradient_unit, per_hessian = 1 / scale.hessian_unit;
     team_->run(block_count(rows), [&](std::size_t index, int) {
-        Range part = block_range(rows, index);
-        select_quantise_kernels(isa_).quantise(pairs + part.begin, part.size(),
-                                               1 / scale.gradient_unit, 1 / scale.hessian_unit,
-                                               packed_.data() + part.begin);
+        Range rest = block_range(rows, index);
+        if (rounding() == Rounding::nearest) {
+            kernels.quantise(pairs + rest.begin, rest.size(), per_gradient, per_hessian,
+                             packed_.data() + rest.begin);
+            return;
+        }
+        while (rest.size() > 0) {
+            Range run = part.first_consecutive(rest);
+            kernels.quantise_stochastically(pairs + run.begin, run.size(), per_gradient,
+                                            per_hessian, key, part.number_of(run.begin),
+                                            packed_.data() + run.begin);
+            rest.begin = run.end;
+        }
     });
     return scale;
 }
@@ -191,18 +209,18 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
     }
     std::vector<Tree> trees;  // added to the ensemble when all outputs have one
     for (std::uint32_t k = 0; k < ensemble.trees_per_round(); ++k) {
+        std::uint64_t key = hash64(options_.seed, rounds_, k);  // of all random draws of the tree
         GradientScale scale;
         {
             Stopwatch watch(timings_.gradient);
             const GradientPair* pairs =
                 ensemble.vector_leaves ? mix_gradients() : split_gradients(k);
             bool of_output = pairs == pairs_.data() + k * rows;
-            scale = quantise(pairs, of_output ? ranges_[k] : range_of(pairs));
+            scale = quantise(pairs, of_output ? ranges_[k] : range_of(pairs), key);
         }
         GrownTree grown;
         {
             Stopwatch watch(timings_.grow);
-            std::uint64_t key = hash64(options_.seed, rounds_, k);
             std::optional<std::span<const std::uint32_t>> sample;
             if (sampled) sample = sampler_.rows();
             grown = grower_.grow(packed_.data(), scale, sample, key);

@@ -27,6 +27,9 @@ struct BoostOptions {
     std::uint64_t seed = 0;
     // Number of rounds of an earlier fit, from which random draws continue.
     std::uint64_t first_round = 0;
+    // With more rows than this, gradients are rounded stochastically. With fewer, rounding to
+    // nearest is exact enough and needs no random numbers.
+    std::uint64_t stochastic_rounding_above = 50'000'000;
 };
 
 // The time spent in the phases of a fit, in seconds of wall-clock time.
@@ -66,7 +69,9 @@ class Booster {
     GradientRange range_of(const GradientPair* pairs) const;
     GradientScale scale_of(const GradientPair* pairs, const GradientRange& range) const;
     double sum_squared_gradients(const GradientPair* pairs, const GradientRange& range) const;
-    GradientScale quantise(const GradientPair* pairs, const GradientRange& range);
+    Rounding rounding() const;
+    GradientScale quantise(const GradientPair* pairs, const GradientRange& range,
+                           std::uint64_t key);
     const GradientPair* split_gradients(std::uint32_t output) const;
     const GradientPair* mix_gradients();
     std::vector<float> draw_signs() const;

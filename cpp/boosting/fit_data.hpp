@@ -30,14 +30,24 @@ struct Part {
 
     std::uint64_t number_of(std::size_t row) const {
         if (runs.size() == 1) return row + runs[0].first_number;
-        auto after =
-            std::upper_bound(runs.begin(), runs.end(), row,
-                             [](std::size_t r, const RowRun& run) { return r < run.begin; });
+        auto after = run_after(row);
         return row - after[-1].begin + after[-1].first_number;
+    }
+    // The first rows of the range, those with consecutive numbers.
+    Range first_consecutive(Range range) const {
+        auto after = run_after(range.begin);
+        return {range.begin, after == runs.end() ? range.end : std::min(range.end, after->begin)};
     }
     // The rows of this part, `rows` in all, whose numbers are in [first, last).
     std::vector<Range> rows_with_numbers(std::uint64_t first, std::uint64_t last,
                                          std::size_t rows) const;
+
+  private:
+    // The run that follows the one of this row.
+    std::vector<RowRun>::const_iterator run_after(std::size_t row) const {
+        return std::upper_bound(runs.begin(), runs.end(), row,
+                                [](std::size_t r, const RowRun& run) { return r < run.begin; });
+    }
 };
 
 // The training set or the validation set: rows with their targets and the current raw predictions.

@@ -4,6 +4,10 @@
 // of the absolute values of all rows, each rounded, stays below 2^31. The sum over the rows of any
 // node or bin is smaller. The resolution therefore depends on the sum and not on the largest row: a
 // row that is a million times larger than the others costs one bit, not twenty.
+//
+// With very many rows, the unit is not much smaller than the gradients. Rounding to nearest would
+// then turn all numbers below half a unit into 0. Stochastic rounding keeps the expected value of
+// each number, so that only the noise of the sums increases.
 #pragma once
 
 #include <bit>
@@ -16,6 +20,17 @@
 #include "losses/kernels.hpp"
 
 namespace bosquet {
+
+enum class Rounding {
+    nearest,    // ties to even
+    stochastic  // up with the probability of the fraction, which a hash of the row number decides
+};
+
+// The maximum number of rows of all parts. Stochastic rounding adds at most one unit per row, so
+// that half of the range of a packed sum remains for the numbers before rounding, and their mean is
+// at least half a unit. With more rows, the unit of the sums from which scale_for computes the
+// units (fixed_unit) could be above these.
+constexpr std::uint64_t kMaxBoostedRows = std::uint64_t{1} << 30;
 
 // The range of gradients and Hessians as ordered integers (magnitude_bits): their largest and
 // smallest values do not depend on the order of the rows, and infinity and NaN are the largest.
@@ -44,6 +59,10 @@ struct QuantiseKernels {
                                       double per_unit);
     void (*quantise)(const GradientPair* pairs, std::size_t count, double per_gradient,
                      double per_hessian, PackedGradient* out);
+    // With stochastic rounding of rows with consecutive numbers; `key` seeds the random numbers.
+    void (*quantise_stochastically)(const GradientPair* pairs, std::size_t count,
+                                    double per_gradient, double per_hessian, std::uint64_t key,
+                                    std::uint64_t first_number, PackedGradient* out);
 };
 BOSQUET_DECLARE_KERNELS(QuantiseKernels, quantise_kernels)
 
@@ -55,7 +74,7 @@ constexpr const char* kBadGradients =
 // Returns the units for gradients of this range, whose absolute values have the sum `absolute_g`,
 // and whose Hessians have the sum `h`. If every row has the same Hessian, it becomes 1, so that a
 // sum of Hessians is a count.
-GradientScale scale_for(const GradientRange& range, double absolute_g, double h,
-                        std::uint64_t rows);
+GradientScale scale_for(const GradientRange& range, double absolute_g, double h, std::uint64_t rows,
+                        Rounding rounding);
 
 }  // namespace bosquet

@@ -1,4 +1,5 @@
 #include "base/fixed_sum.hpp"
+#include "base/random.hpp"
 #include "boosting/quantise.hpp"
 
 namespace bosquet::BOSQUET_ISA {
@@ -46,8 +47,30 @@ void quantise(const GradientPair* __restrict pairs, std::size_t count, double pe
     }
 }
 
+constexpr std::uint64_t kRoundingStream = 0x726f756e64;  // "round"
+
+// A number plus this noise, rounded to nearest, is rounded up with the probability of its fraction.
+// From 21 random bits, uniform on (-1/2, 1/2) without the ends: the sum with an integer below 2^31
+// is exact and never a tie, so that integers, and numbers that an ulp separates from one, become
+// these integers.
+BOSQUET_INLINE double rounding_noise(std::uint64_t bits) {
+    return small_to_double(bits) * 0x1p-21 + (0x1p-22 - 0.5);
+}
+
+void quantise_stochastically(const GradientPair* __restrict pairs, std::size_t count,
+                             double per_gradient, double per_hessian, std::uint64_t key,
+                             std::uint64_t first_number, PackedGradient* __restrict out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t bits = hash64(key, kRoundingStream, first_number + i);
+        double g = pairs[i].g * per_gradient + rounding_noise(bits >> 43);
+        double h = pairs[i].h * per_hessian + rounding_noise(bits & 0x1fffff);
+        out[i] = to_multiple(g, 1) * (std::int64_t{1} << 32) + to_multiple(h, 1);
+    }
+}
+
 }  // namespace
 
-const QuantiseKernels quantise_kernels = {range, sums, squared_gradients, quantise};
+const QuantiseKernels quantise_kernels = {range, sums, squared_gradients, quantise,
+                                          quantise_stochastically};
 
 }  // namespace bosquet::BOSQUET_ISA

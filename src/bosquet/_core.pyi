@@ -291,6 +291,9 @@ class BoostingFit:
     def timings(self) -> dict:
         """Return the seconds spent in each phase of the rounds."""
 
+def check_boosted_rows(rows: int) -> None:
+    """Raise a ValueError if a fit cannot have this many training rows."""
+
 class CodedTable:
     """A table whose values are replaced by integer codes in the same order."""
 

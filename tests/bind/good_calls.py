@@ -143,6 +143,7 @@ class GoodCalls:
         self.bins = call("learn_bins", data, self.categories, self.weight, 16, 30, 1, 2)
         call("learn_bins", self.columns, [], NO_WEIGHTS, 255, 1000, 1, 1)
         call("sample_run", 5, 20, 100, 30, 1)
+        call("check_boosted_rows", self.rows)
         call("Bins.n_features", self.bins)
         call("Bins.edges", self.bins, 1)
         call("Bins.n_bins", self.bins, 2)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from core_fit import round_stochastically
 
 import bosquet
 from bosquet import dask as on_cluster
@@ -55,6 +56,18 @@ def test_a_model_of_the_cluster_is_the_model_of_the_table(client, frame, fingerp
     clustered.fit(collection, target=target, sample_weight=weight, client=client)
     assert fingerprint(clustered) == fingerprint(local)
     assert "messages" in clustered.timings_
+
+
+def test_stochastic_rounding_gives_the_model_of_the_table(client, frame, fingerprint, monkeypatch):
+    table = frame[[*FEATURES, "number"]].copy()
+    table.loc[[0, 1], "number"] = [1e8, -1e8]  # make the unit of rounding coarse
+    local, clustered = models("Regressor", n_estimators=4)
+    nearest = fingerprint(local.fit(table[FEATURES], table["number"]))
+    round_stochastically(monkeypatch)
+    expected = fingerprint(local.fit(table[FEATURES], table["number"]))
+    assert expected != nearest
+    clustered.fit(dd.from_pandas(table, npartitions=5), target="number", client=client)
+    assert fingerprint(clustered) == expected
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3])

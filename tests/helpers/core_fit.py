@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
-from bosquet import _core
+from bosquet import GradientBoostingRegressor, _core
 from bosquet.reference.binning import BinnedTable
 from bosquet.reference.gradient_trees import GradientNode, leaf_of
 
@@ -75,6 +76,16 @@ def fit_core(
     return CoreFit(fit, ensemble)
 
 
+def round_stochastically(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let fits of estimators round gradients as if they had very many rows."""
+    original = GradientBoostingRegressor._core_options
+
+    def options(*arguments: Any) -> dict[str, Any]:
+        return {**original(*arguments), "stochastic_rounding_above": 0}
+
+    monkeypatch.setattr(GradientBoostingRegressor, "_core_options", options)
+
+
 def probe_rows(x: Array, rng: np.random.Generator, rows: int = 400) -> Array:
     """Return new rows: values permuted within columns, changed slightly, or missing."""
     probes = np.column_stack([rng.choice(column, rows) for column in x.T])
@@ -92,19 +103,23 @@ def assert_same_tree(
     table: BinnedTable,
     x: Array,
     probes: Array,
+    atol: float = 1e-11,
 ) -> None:
-    """Check that two trees agree node by node, and send new rows to the same leaves."""
-    assert_same_nodes(core.ensemble.tree_arrays(number), reference, table)
+    """Check that two trees agree node by node, and send new rows to the same leaves.
+
+    `atol` is the tolerance of the leaf values.
+    """
+    assert_same_nodes(core.ensemble.tree_arrays(number), reference, table, atol)
     values = np.array([node.value for node in reference])
     for rows in (x, probes):
         bins = [column.bins_of(v) for column, v in zip(table.columns, rows.T, strict=True)]
         expected = values[leaf_of(reference, np.stack(bins, axis=1))]
         actual = core.tree_predictions(rows, number)
-        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=atol)
 
 
 def assert_same_nodes(
-    arrays: dict[str, Any], reference: list[GradientNode], table: BinnedTable
+    arrays: dict[str, Any], reference: list[GradientNode], table: BinnedTable, atol: float
 ) -> None:
     """Compare the split, the children and the numbers of every node."""
     assert len(arrays["left"]) == len(reference)
@@ -113,7 +128,7 @@ def assert_same_nodes(
         assert arrays["cover"][i] == np.float32(node.cover)
         if node.is_leaf or node.split is None:
             assert arrays["left"][i] <= 0
-            np.testing.assert_allclose(arrays["value"][i], node.value, rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(arrays["value"][i], node.value, rtol=1e-9, atol=atol)
             continue
         split = node.split
         assert arrays["left"][i] == node.left

@@ -59,7 +59,7 @@ def test_a_study_killed_twice_ends_with_the_table_of_an_uninterrupted_one(
 
 
 def test_a_finished_study_is_read_from_its_checkpoint_without_tuning_again(tmp_path, monkeypatch):
-    import bosquet.study.run.schedule as schedule
+    from bosquet.study.run import trial_runner
 
     path = tmp_path / "study.jsonl"
     first = study(path, repeats=1).fit(rows(), "y")
@@ -67,7 +67,7 @@ def test_a_finished_study_is_read_from_its_checkpoint_without_tuning_again(tmp_p
     def no_trial(*given, **more):
         pytest.fail("a method was tried again")
 
-    monkeypatch.setattr(schedule, "run_trial", no_trial)
+    monkeypatch.setattr(trial_runner, "run_trial", no_trial)
     again = study(path, repeats=1).fit(rows(), "y")
     pd.testing.assert_frame_equal(first.table_, again.table_)
 

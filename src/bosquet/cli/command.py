@@ -107,12 +107,12 @@ def _run(words: Sequence[str] | None) -> int:
 
 def _report_error(error: Exception) -> int:
     """Print an error in one line and return the exit code."""
+    if isinstance(error, UserError | ImportError | ConnectionError):
+        _print_error(str(error))
+        return WRONG
     if isinstance(error, OSError):
         _discard_output()
         _print_error(f"{error.filename or 'the output'}: {error.strerror or error}")
-        return WRONG
-    if isinstance(error, UserError | ImportError):
-        _print_error(str(error))
         return WRONG
     if isinstance(error, ValueError) or _is_about_input(error):
         _print_error(with_option_names(str(error)))

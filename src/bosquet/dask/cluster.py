@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 PING_AFTER = 15.0
 PING_SECONDS = 60.0
 NOTIFY_SECONDS = 5.0
+# The scheduler of an address must answer within this time.
+CONNECT_SECONDS = 15.0
 # Without workers, a fit waits this long for one.
 WORKER_SECONDS = 120.0
 # After this many losses of workers without progress in between, an error ends the fit.
@@ -46,11 +48,18 @@ class ClusterWorker:
 
 
 @contextmanager
-def open_client(client: Client | None) -> Iterator[Client]:
-    """Yield the given client, the current one, or one of a local cluster that ends with the context."""
+def open_client(client: Client | str | None) -> Iterator[Client]:
+    """Yield a client: the given one, the current one (None), or one that ends with the context.
+
+    The latter belongs to the scheduler at the given address or, without a current client, to a local cluster.
+    """
     from bosquet._optional import import_optional
 
-    distributed: Any = import_optional("distributed", "fits on a cluster", "bosquet[dask]")
+    distributed: Any = import_optional("distributed", "a fit on a cluster", "bosquet[dask]")
+    if isinstance(client, str):
+        with _connect(distributed, client) as connected:
+            yield connected
+        return
     if client is None:
         with suppress(ValueError):
             client = distributed.default_client()
@@ -63,14 +72,30 @@ def open_client(client: Client | None) -> Iterator[Client]:
         return
     if not isinstance(client, distributed.Client):
         raise TypeError(
-            f"client has the type {type(client).__name__}; pass a distributed.Client, or None for the current"
-            " client"
+            f"client has the type {type(client).__name__}; pass a distributed.Client, the address of a"
+            " scheduler, or None for the current client"
         )
     if client.asynchronous:
         raise ValueError(
             "client is asynchronous; pass a client created without asynchronous=True, in a thread"
         )
     yield client
+
+
+def _connect(distributed: Any, address: str) -> Client:
+    """Return a client of the scheduler at an address, which does not become the current client."""
+    try:
+        return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except OSError as error:
+        raise ValueError(
+            f"no scheduler of Dask answers at {address!r} within {CONNECT_SECONDS:g} seconds; start it"
+            " with: dask scheduler, and pass the address that it prints"
+        ) from error
+    except (ValueError, ImportError) as error:  # ImportError: a protocol that needs another package
+        raise ValueError(
+            f"{address!r} is not the address of a scheduler of Dask ({error}); pass one such as"
+            " tcp://host:8786"
+        ) from error
 
 
 class Cluster:
@@ -93,11 +118,11 @@ class Cluster:
         """Return the workers; wait for one if there are none."""
         start = time.monotonic()
         while not (workers := self.workers()):
-            self._check_patience(start)
+            self.check_patience(start)
             time.sleep(_POLL_SECONDS)
         return workers
 
-    def _check_patience(self, start: float) -> None:
+    def check_patience(self, start: float) -> None:
         """Raise a ValueError if there have been no workers since `start` for too long."""
         if time.monotonic() - start > WORKER_SECONDS:
             raise ValueError(
@@ -248,7 +273,7 @@ class Cluster:
                 if present:
                     last_seen = time.monotonic()
                 else:
-                    self._check_patience(last_seen)
+                    self.check_patience(last_seen)
                 if lost := needed - present:
                     raise LostWorkersError(f"worker {min(lost)} is lost")
                 if time.monotonic() - last_progress > PING_AFTER:

@@ -35,13 +35,30 @@ PairFunction = Callable[[Array, Array, Array], GradientPairs]  # of y, f, w
 
 @dataclass(frozen=True)
 class BoostOptions:
-    """Options of boosting. With `newton=False`, leaf values are exact minimisers of the loss."""
+    """Options of boosting. With `newton=False`, leaf values are exact minimisers of the loss.
+
+    With more rows than `stochastic_rounding_above`, gradients are rounded stochastically.
+    """
 
     tree: TreeOptions = field(default_factory=TreeOptions)
     learning_rate: float = 0.1
     subsample: float = 1.0
     newton: bool = True
     seed: int = 0
+    stochastic_rounding_above: int = 50_000_000
+
+
+def grow_next(
+    table: BinnedTable,
+    pairs: GradientPairs,
+    rows: NDArray[np.int64],
+    number: int,
+    options: BoostOptions,
+) -> list[GradientNode]:
+    """Grow the tree of a round on the given rows; it has no leaf values yet."""
+    key = hashed(options.seed, number, 0)
+    is_large = len(pairs) > options.stochastic_rounding_above
+    return grow(table, quantise(pairs, key if is_large else None), options.tree, rows, key)
 
 
 def newton_values(
@@ -130,7 +147,7 @@ def boost(
         rows = np.arange(len(y))
         if options.subsample < 1:
             rows = np.array(sample_of_rows(len(y), options.subsample, options.seed, number))
-        tree = grow(table, quantise(pairs), options.tree, rows, hashed(options.seed, number, 0))
+        tree = grow_next(table, pairs, rows, number, options)
         leaf = leaf_of(tree, table.bins)
         if options.newton:
             l2 = options.tree.l2_regularization
@@ -173,7 +190,7 @@ def boost_all_outputs(
         rows = np.arange(n_rows)
         if options.subsample < 1:
             rows = np.array(sample_of_rows(n_rows, options.subsample, options.seed, number))
-        tree = grow(table, quantise(mixed), options.tree, rows, hashed(options.seed, number, 0))
+        tree = grow_next(table, mixed, rows, number, options)
         leaf = leaf_of(tree, table.bins)
         l2 = options.tree.l2_regularization
         steps = [newton_values(tree, leaf[rows], of_output[rows], l2) for of_output in pairs]

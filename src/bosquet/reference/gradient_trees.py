@@ -11,6 +11,10 @@ split into L and R, with a cost :math:`\beta` per leaf, is therefore
 Gradients are rounded to integers before the search. Sums of integers are exact, so that they do not depend on
 the order of the rows or on the number of threads. Leaf values are computed in `gradient_boosting`, from the
 gradients before rounding.
+
+With very many rows the unit of rounding is not much smaller than the gradients, and most of them would be
+rounded in the same direction. They are then rounded stochastically: up with the probability of the fraction.
+The expected value of a sum is the sum before rounding.
 """
 
 from __future__ import annotations
@@ -63,28 +67,49 @@ class Quantised:
     random_decrease: float = 0.0
 
 
-def units_per_one(total: float, n_rows: int) -> float:
+def units_per_one(total: float, n_rows: int, largest_error: float = 0.5) -> float:
     """Return the largest power of two s for which s * total, with each row rounded, is below 2^31.
 
-    Rounding adds at most 1/2 per row. `total` is the sum of the absolute values of all rows, so that the sum
-    over any subset of the rows fits into 32 bits, too.
+    Rounding adds at most `largest_error` per row: 1/2 to the nearest integer, 1 if it is stochastic. `total`
+    is the sum of the absolute values of all rows, so that the sum over any subset of the rows fits into 32
+    bits, too.
     """
     if not total > 0:
         return 1.0
-    limit = 2**31 - 2 - n_rows / 2
+    limit = 2**31 - 2 - n_rows * largest_error
     return 2.0 ** math.floor(math.log2(limit / total * (1 - 1e-9)))
 
 
-def quantise(pairs: NDArray[np.float32]) -> Quantised:
-    """Round gradients and Hessians to integers; a Hessian that is the same for all rows becomes 1."""
+def rounding_noise(n_rows: int, key: int) -> Reals:
+    """Return numbers between -1/2 and 1/2 for the gradient and the Hessian of each row: shape (rows, 2).
+
+    A number plus this noise, rounded to the nearest integer, is rounded up with the probability of its
+    fraction. The noise is a hash of the number of the row. It has 21 random bits and does not reach ±1/2, so
+    that integers stay as they are.
+    """
+    stream = int.from_bytes(b"round", "big")
+    bits = np.array([hashed(key, stream, row) for row in range(n_rows)], dtype=np.uint64)
+    first_and_last_21 = np.stack([bits >> 43, bits & (2**21 - 1)], axis=1)
+    return (first_and_last_21 + 0.5) / 2**21 - 0.5
+
+
+def quantise(pairs: NDArray[np.float32], key: int | None = None) -> Quantised:
+    """Round gradients and Hessians to integers; a Hessian that is the same for all rows becomes 1.
+
+    With a key, which seeds the random numbers, rounding is stochastic.
+    """
     g, h = pairs.astype(np.float64).T
-    per_gradient = units_per_one(float(np.sum(np.abs(g))), len(g))
-    per_hessian = units_per_one(float(np.sum(h)), len(h))
+    largest_error = 0.5 if key is None else 1.0
+    per_gradient = units_per_one(float(np.sum(np.abs(g))), len(g), largest_error)
+    per_hessian = units_per_one(float(np.sum(h)), len(h), largest_error)
     hessian_unit = 1 / per_hessian
     if h.min() == h.max() > 0:
         hessian_unit = float(h[0])
         per_hessian = 1 / hessian_unit
-    integers = np.rint(np.stack([g * per_gradient, h * per_hessian], axis=1)).astype(np.int64)
+    units = np.stack([g * per_gradient, h * per_hessian], axis=1)
+    if key is not None:
+        units += rounding_noise(len(units), key)
+    integers = np.rint(units).astype(np.int64)
     random_decrease = float(np.sum(g * g) / np.sum(h)) if np.sum(h) > 0 else 0.0
     return Quantised(integers, 1 / per_gradient, hessian_unit, random_decrease)
 

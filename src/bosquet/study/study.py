@@ -18,6 +18,7 @@ from bosquet.study.options import StudyOptions, requested_methods
 from bosquet.study.record import Record, chosen_method
 from bosquet.study.report import write_page
 from bosquet.study.run.clock import StudyClock, seconds_of
+from bosquet.study.run.trial_runner import open_trial_runner
 from bosquet.study.study_run import StudyRun
 from bosquet.study.table.design import with_splitter
 from bosquet.study.table.reading import read_study_table
@@ -76,10 +77,14 @@ class Study(BaseEstimator):
         default: "aic" and "bic" need a likelihood, "oob" needs bootstrap samples.
     n_jobs : int or None, default=None
         Number of parallel fits while tuning, and within ensembles on small tables. None and
-        -1 run one fit per processor. The results do not depend on it.
+        -1 run one fit per processor, or per thread of a worker. The results do not depend on it.
     checkpoint : str or path, default=None
         File to which every result is written. The same study with the same file resumes after an
         interruption; without a budget it ends with the same results.
+    client : distributed.Client or str, default=None
+        A Dask cluster, or the address of its scheduler. The trials (one method on one split) run on its
+        workers, one at a time on each; see the page "Fit on a cluster". None runs all in this process. Only
+        an address is kept in pickles.
     verbose : int, default=1
         0 prints nothing, 1 prints the result of each method, 2 also on further splits.
 
@@ -137,6 +142,7 @@ class Study(BaseEstimator):
         tune_by: Any = None,
         n_jobs: int | None = None,
         checkpoint: Any = None,
+        client: Any = None,
         verbose: int = 1,
     ):
         self.task = task
@@ -150,6 +156,7 @@ class Study(BaseEstimator):
         self.tune_by = tune_by
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
+        self.client = client
         self.verbose = verbose
 
     @publishes_fit_atomically
@@ -212,13 +219,14 @@ class Study(BaseEstimator):
         """
         fit_options = {"bayes": bayes, "test": test, "title": title, "source": source}
         options = self._make_options(fit_options)
-        clock = StudyClock(options.budget)
         design = {"time": time, "group": groups, "weight": sample_weight, "split": split}
         design |= {"offset": offset, "exposure": exposure}
-        table = read_study_table(X, y, self.task, self.positive, design=design)
-        if splitter is not None:
-            table.design = with_splitter(table.design, splitter, table.X, table.target.y)
-        result = StudyRun(table, options, clock).run()
+        with open_trial_runner(self.client, options.n_jobs) as runner:
+            clock = StudyClock(options.budget)
+            table = read_study_table(X, y, self.task, self.positive, design=design)
+            if splitter is not None:
+                table.design = with_splitter(table.design, splitter, table.X, table.target.y)
+            result = StudyRun(table, options, clock, runner).run()
         self.record_ = result.record
         self.table_ = leaderboard(result.record)
         self.splits_ = [(split.train, split.test) for split in result.splits]
@@ -318,6 +326,13 @@ class Study(BaseEstimator):
             verbose=int(self.verbose),
             **fit_options,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickle, without the client, which belongs to this process."""
+        state = dict(super().__getstate__())
+        if not isinstance(self.client, str):
+            state["client"] = None
+        return state
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "record_")

@@ -58,6 +58,7 @@ from bosquet.study.run.order import in_order
 from bosquet.study.run.progress import ProgressReporter, introduction_line
 from bosquet.study.run.schedule import REPEATS_COUNTED, REPEATS_TIMED, Schedule
 from bosquet.study.run.time_features import choose_time_features
+from bosquet.study.run.trial_runner import LOCAL_TRIALS, TrialRunner
 from bosquet.study.table.design import fingerprint
 from bosquet.study.table.reading import StudyTable
 from bosquet.study.table.splits import StudySplit
@@ -81,8 +82,14 @@ class StudyResult:
 class StudyRun:
     """Steps 2 to 7 of one study, from the tidied table to the record and the final model."""
 
-    def __init__(self, table: StudyTable, options: StudyOptions, clock: StudyClock):
-        self.table, self.options, self.clock = table, options, clock
+    def __init__(
+        self,
+        table: StudyTable,
+        options: StudyOptions,
+        clock: StudyClock,
+        runner: TrialRunner = LOCAL_TRIALS,
+    ):
+        self.table, self.options, self.clock, self.runner = table, options, clock, runner
         target = table.target
         costs = checked_costs(options.costs, target)
         self.metrics = metrics_of(
@@ -154,6 +161,7 @@ class StudyRun:
             checkpoint,
             self._number_of_repeats(),
             reporter.report_outcome,
+            self.runner,
         )
         schedule.run()
         method_records, comparison = rank_methods(schedule, self.methods)

@@ -90,7 +90,7 @@ class ColumnKind:
         if pa.types.is_string(kind):
             return values
         assert self._notation is not None
-        return numbers_in(values, self._notation).cast(kind)
+        return numbers_in(values, self._notation, kind)
 
 
 def _are_truth(values: Any) -> bool:

@@ -134,16 +134,17 @@ def first_notation(
     return None
 
 
-def numbers_in(values: Any, notation: Notation) -> Any:
-    """Convert Arrow text, all of which are numbers in this notation, to Arrow numbers."""
-    import pyarrow as pa
+def numbers_in(values: Any, notation: Notation, kind: Any) -> Any:
+    """Convert Arrow text, all of which are numbers in this notation, to numbers of an Arrow type."""
+    import pyarrow.compute as pc
 
-    cells = number_cells(values)
-    if cells.null_count == len(cells):
-        return pa.nulls(len(cells), pa.int64())
-    found = _in_first_group(cells, notation.decimal, (notation.group,))
-    assert found is not None
-    return found[1]
+    cells = _without_signs(values)
+    if notation.group and cells.null_count < len(cells):
+        found = _formatted_numbers(cells, notation.decimal, (notation.group,))
+        assert found is not None
+        return found[1].cast(kind)
+    # Checked by `first_notation`: another check would take longer than the conversion.
+    return pc.cast(_with_point(cells, notation.decimal), kind)
 
 
 def _groups_of(decimal: str) -> tuple[str, ...]:
@@ -153,17 +154,28 @@ def _groups_of(decimal: str) -> tuple[str, ...]:
 
 def number_cells(values: Any) -> Any:
     """Return Arrow text with signs such as "-" as null; None if a value identifies something or is text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     first = next((value.as_py() for value in values if value.is_valid), None)
     if first is None:
         return values
     if not _may_be_number(first):
         return None  # the first value identifies most columns of text
-    is_sign = pc.is_in(values, value_set=pa.array(MISSING_AMONG_NUMBERS, values.type))
-    cells = pc.if_else(is_sign, pa.scalar(None, values.type), values)
+    cells = _without_signs(values)
     return None if _any_match(cells, _IDENTIFIER_DIGITS) else cells
+
+
+def _without_signs(values: Any) -> Any:
+    """Return Arrow text with signs that are missing values among numbers as null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_sign = pc.is_in(values, value_set=pa.array(MISSING_AMONG_NUMBERS, values.type))
+    return pc.if_else(is_sign, pa.scalar(None, values.type), values)
+
+
+def _with_point(values: Any, decimal: str) -> Any:
+    import pyarrow.compute as pc
+
+    return values if decimal == "." else pc.replace_substring(values, decimal, ".")
 
 
 def _in_first_group(cells: Any, decimal: str, groups: Sequence[str]) -> tuple[Notation, Any] | None:
@@ -188,14 +200,13 @@ def _whole_numbers(cells: Any) -> Any:
 def plain_numbers(values: Any, decimal: str) -> Any:
     """Convert Arrow text to float64, or return None if it has thousands separators, units or text."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if _any_match(values, _IDENTIFIER_DIGITS):
         return None
     if decimal == ",":
         if _any_match(values, r"\."):
             return None
-        values = pc.replace_substring(values, ",", ".")
+        values = _with_point(values, decimal)
     if not _all_match(values.slice(0, _FIRST), _ARROW_NUMBER):
         return None
     return _cast_or_none(values, pa.float64())

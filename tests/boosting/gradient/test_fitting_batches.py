@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from core_fit import round_stochastically
 from pyarrow import dataset
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
@@ -105,6 +106,20 @@ def test_a_model_of_batches_is_the_model_of_the_table(frame, folder, tmp_path, c
     expected = file_of(model, tmp_path)
     pieces = (table[start : start + 700] for start in range(0, N_ROWS, 700))
     model.fit(pieces, target=target, sample_weight=weight, memory_limit=limit)
+    assert file_of(model, tmp_path) == expected
+
+
+def test_stochastic_rounding_gives_the_model_of_the_table(frame, tmp_path, monkeypatch):
+    X, y = features(frame), frame["number"].copy()
+    y[[0, 1]] = [1e8, -1e8]  # make the unit of rounding coarse
+    table = pd.concat([X, y], axis=1)
+    model = GradientBoostingRegressor(n_estimators=4, random_state=0)
+    nearest = file_of(model.fit(X, y), tmp_path)
+    round_stochastically(monkeypatch)
+    expected = file_of(model.fit(X, y), tmp_path)
+    assert expected != nearest
+    pieces = (table[start : start + 700] for start in range(0, N_ROWS, 700))
+    model.fit(pieces, target="number")
     assert file_of(model, tmp_path) == expected
 
 

@@ -29,14 +29,17 @@ THREADS = (1, 2, 3, 8)
 @settings(max_examples=500, deadline=None)
 @given(
     total=st.floats(1e-30, 1e30),
-    rows=st.integers(1, 2**31 - 10).map(lambda n: n // 2 + 1),
+    rows=st.integers(1, 2**30),
+    largest_error=st.sampled_from([0.5, 1.0]),
 )
-def test_the_unit_allows_for_the_rounding_of_every_row(total: float, rows: int) -> None:
-    """For 10^7 rows and more: the sum plus half a unit per row stays below 2^31."""
-    per_unit = units_per_one(total, rows)
-    assert per_unit * total + rows / 2 <= 2**31 - 1
+def test_the_unit_allows_for_the_rounding_of_every_row(
+    total: float, rows: int, largest_error: float
+) -> None:
+    """For 10^7 rows and more: the sum plus half a unit or one unit per row stays below 2^31."""
+    per_unit = units_per_one(total, rows, largest_error)
+    assert per_unit * total + rows * largest_error <= 2**31 - 1
     # No bit is wasted: half the unit would overflow.
-    assert 2 * per_unit * total + rows / 2 > (2**31 - 2) * (1 - 1e-8)
+    assert 2 * per_unit * total + rows * largest_error > (2**31 - 2) * (1 - 1e-8)
 
 
 @pytest.mark.parametrize("rows", [100, 10_000])
@@ -45,19 +48,23 @@ def test_integers_of_extreme_pairs_add_up_below_two_to_the_31(rows: int) -> None
     for spread in (0, 5, 30):
         g = rng.normal(size=rows) * 10.0 ** rng.uniform(-spread, spread, size=rows)
         h = 10.0 ** rng.uniform(-spread, spread, size=rows)
-        quantised = quantise(np.stack([g, h], axis=1).astype(np.float32))
-        assert np.abs(quantised.pairs).sum(axis=0).max() < 2**31
-        assert quantised.pairs[:, 1].min() >= 0
+        for key in (None, 1):
+            quantised = quantise(np.stack([g, h], axis=1).astype(np.float32), key)
+            assert np.abs(quantised.pairs).sum(axis=0).max() < 2**31
+            assert quantised.pairs[:, 1].min() >= 0
 
 
 @pytest.mark.parametrize("fraction", [1 - 2e-9, 1 - 1e-6, 1.0, 1 + 1e-6, 1.5])
 @pytest.mark.parametrize("rows", [64, 4096, 50_000])
-def test_sums_at_the_edge_of_the_range_keep_their_sign(rows: int, fraction: float) -> None:
+@pytest.mark.parametrize("stochastic_rounding_above", [0, 50_000_000])
+def test_sums_at_the_edge_of_the_range_keep_their_sign(
+    rows: int, fraction: float, stochastic_rounding_above: int
+) -> None:
     """All gradients have one sign and their sum is a power of two: one more bit would overflow."""
     x = np.arange(rows, dtype=np.float64)[:, None] % 64
     step = np.where(x[:, 0] < 40, 1.0, 1.25)
     y = step * (fraction * 2.0**20 / step.sum())
-    core = fit_core(x, y, max_leaf_nodes=2)
+    core = fit_core(x, y, max_leaf_nodes=2, stochastic_rounding_above=stochastic_rounding_above)
     np.testing.assert_allclose(core.raw[0], y, rtol=1e-6)
     mirrored = fit_core(x, -y, max_leaf_nodes=2)
     assert mirrored.raw.tobytes() == (-core.raw).tobytes()

@@ -18,7 +18,15 @@ from bosquet.losses import NativeLoss
 from bosquet.losses.native import REGRESSION, TRAITS
 
 N_ROWS, N_LEVELS = 6_000, 40
-CUTS = {"2 parts": (2_000,), "5 parts, one of a single row": (1, 2_000, 2_100, 5_000)}
+# The runs of consecutive rows of each part.
+WHOLE = [[(0, N_ROWS)]]
+PARTS = {
+    "2 parts": [[(0, 2_000)], [(2_000, N_ROWS)]],
+    "5 parts, one of a single row": [
+        [(0, 1)], [(1, 2_000)], [(2_000, 2_100)], [(2_100, 5_000)], [(5_000, N_ROWS)]],
+    "2 parts of several runs": [
+        [(0, 2_000), (2_100, 2_101), (5_000, N_ROWS)], [(2_000, 2_100), (2_101, 5_000)]],
+}  # fmt: skip
 CATEGORIES = [0, 0, 0, 0, N_LEVELS]
 OPTIONS: dict[str, Any] = {
     "max_leaf_nodes": 15, "min_samples_leaf": 20, "l2_regularization": 1.0, "learning_rate": 0.1,
@@ -48,19 +56,20 @@ class ThreadSums:
         return [combine(np.sum), combine(np.max)]
 
 
-def boosted(loss: NativeLoss, X: Any, target: Any, weight: Any, cuts: Any, **options: Any) -> Any:
-    """Predictions and training losses of a few rounds on rows that are divided at `cuts`."""
+def boosted(
+    loss: NativeLoss, X: Any, target: Any, weight: Any, parts: Any = WHOLE, **options: Any
+) -> Any:
+    """Predictions and training losses of a few rounds on rows that are divided into parts."""
     vector_leaves = options.pop("vector_leaves", False)
-    bounds = list(zip((0, *cuts), (*cuts, len(X)), strict=True))
-    bins = learn_test_bins(X, CATEGORIES, weight)
-    sums, results, errors = ThreadSums(len(bounds)), [None] * len(bounds), []
+    bins = learn_test_bins(X, CATEGORIES)
+    sums, results, errors = ThreadSums(len(parts)), [None] * len(parts), []
 
     def fit_part(number: int) -> None:
-        rows = slice(*bounds[number])
+        rows = np.concatenate([np.arange(*run) for run in parts[number]])
         part = None
-        if cuts:
-            run = (rows.start, rows.stop - rows.start)
-            part = _core.Part(*sums.functions_of(number), len(X), [run])
+        if parts is not WHOLE:
+            runs = [(start, stop - start) for start, stop in parts[number]]
+            part = _core.Part(*sums.functions_of(number), len(X), runs)
         y, w = np.ascontiguousarray(target[:, rows]), weight[rows] if weight.size else weight
         matrix = _core.bin_table(np.ascontiguousarray(X[rows]), bins, "auto", 1)
         core = _core.Loss(loss.name, loss.outputs, loss.targets, loss.parameters)
@@ -81,7 +90,7 @@ def boosted(loss: NativeLoss, X: Any, target: Any, weight: Any, cuts: Any, **opt
             errors.append(error)
             sums.barrier.abort()
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(len(bounds))]
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(len(parts))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -108,10 +117,10 @@ def data() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("cuts", CUTS)
+@pytest.mark.parametrize("division", PARTS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", REGRESSION)
-def test_every_loss_has_the_bits_of_one_part(data, name, weighted, cuts):
+def test_every_loss_has_the_bits_of_one_part(data, name, weighted, division):
     traits = TRAITS[name]
     loss = NativeLoss(name, parameters=[0.7] if name in ("huber", "quantile", "expectile") else (
         [1.5] if name == "tweedie" else []))  # fmt: skip
@@ -119,8 +128,8 @@ def test_every_loss_has_the_bits_of_one_part(data, name, weighted, cuts):
     for step in ("newton", "exact"):
         newton = step == "newton" and traits["uses_newton_steps"]
         whole, parts = (
-            boosted(loss, data["X"], data["positive"], weight, at, newton=newton)
-            for at in ((), CUTS[cuts])
+            boosted(loss, data["X"], data["positive"], weight, rows, newton=newton)
+            for rows in (WHOLE, PARTS[division])
         )
         np.testing.assert_array_equal(parts[0], whole[0])
         assert parts[1] == whole[1]
@@ -143,8 +152,8 @@ def test_every_way_to_grow_has_the_bits_of_one_part(data, options):
     loss = NativeLoss("poisson")
     options = {"newton": True, **options}
     whole, parts = (
-        boosted(loss, data["X"], data["positive"], data["weight"], cuts, **options)
-        for cuts in ((), CUTS["5 parts, one of a single row"])
+        boosted(loss, data["X"], data["positive"], data["weight"], rows, **options)
+        for rows in (WHOLE, PARTS["5 parts, one of a single row"])
     )
     np.testing.assert_array_equal(parts[0], whole[0])
     assert parts[1] == whole[1]
@@ -155,12 +164,27 @@ def test_several_classes_have_the_bits_of_one_part(data, vector_leaves):
     loss = NativeLoss("log_loss", outputs=3)
     whole, parts = (
         boosted(
-            loss, data["X"], data["classes"], np.zeros(0), cuts, newton=True, vector_leaves=vector_leaves
+            loss, data["X"], data["classes"], np.zeros(0), rows, newton=True, vector_leaves=vector_leaves
         )
-        for cuts in ((), CUTS["2 parts"])
+        for rows in (WHOLE, PARTS["2 parts"])
     )  # fmt: skip
     np.testing.assert_array_equal(parts[0], whole[0])
     assert parts[1] == whole[1]
+
+
+@pytest.mark.parametrize("division", PARTS)
+@pytest.mark.parametrize("options", [{}, {"subsample": 0.5}, {"vector_leaves": True}])
+def test_stochastic_rounding_has_the_bits_of_one_part(data, division, options):
+    """A heavy row of each class makes the unit of rounding so coarse that it decides splits."""
+    weight = np.ones(N_ROWS)
+    weight[np.unique(data["classes"], return_index=True)[1]] = 2.0**29
+    given = NativeLoss("log_loss", outputs=3), data["X"], data["classes"], weight
+    options = {"newton": True, "stochastic_rounding_above": 0, **options}
+    whole, parts = (boosted(*given, rows, **options) for rows in (WHOLE, PARTS[division]))
+    np.testing.assert_array_equal(parts[0], whole[0])
+    assert parts[1] == whole[1]
+    nearest = boosted(*given, **options | {"stochastic_rounding_above": N_ROWS})
+    assert (nearest[0] != whole[0]).any()
 
 
 def test_an_error_in_a_message_ends_the_round(data):

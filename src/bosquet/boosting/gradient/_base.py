@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bosquet import _core
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import (
     SaveMixin,
@@ -144,6 +145,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             self._class_shares(target, weight),
             columns=encoder.n_features,
         )
+        if self.estimator is None:
+            _core.check_boosted_rows(shape.n_rows)
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]

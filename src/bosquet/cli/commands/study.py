@@ -43,6 +43,7 @@ bosquet study mail.csv -t kind --positive spam --metric f1     # F1 of spam, eve
 bosquet study dose.csv -t died --tune-by bic --methods logistic,lda
 bosquet study claims.csv -t claims --exposure days             # fits a rate per day; predicts counts
 bosquet study big.csv -t y --budget none --resume big.study    # continues after an interruption
+bosquet study big.csv -t y --cluster tcp://scheduler:8786      # on the workers of a Dask cluster
 """
 PICKLED = ".pkl"
 # How to get a model file, by the cause of a `NoModelFileError`.
@@ -125,6 +126,12 @@ def _add_study_arguments(group: Any) -> None:
         metavar="N",
         help="number of parallel fits (default: one per processor)",
     )
+    group.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="address of the scheduler of a Dask cluster, for example tcp://host:8786: its workers tune and"
+        " test the methods",
+    )
 
 
 def _add_design_arguments(group: argparse._ArgumentGroup) -> None:
@@ -200,7 +207,11 @@ def run(arguments: Namespace) -> int:
         )
     costs = None if arguments.costs is None else cost_matrix(arguments.costs)
     study = new_study(
-        arguments, costs=costs, positive=arguments.positive, tune_by=arguments.tune_by
+        arguments,
+        costs=costs,
+        positive=arguments.positive,
+        tune_by=arguments.tune_by,
+        client=arguments.cluster,
     )
     frame = read_input_table(arguments)
     source = "the standard input" if arguments.data == "-" else os.path.basename(arguments.data)
@@ -228,6 +239,7 @@ def new_study(
     costs: ArrayLike | None = None,
     positive: str | None = None,
     tune_by: str | None = None,
+    client: str | None = None,
 ) -> Any:
     """Return the study with the options that `study` and `demo` share, and those of `study`."""
     from bosquet import Study
@@ -244,6 +256,7 @@ def new_study(
         tune_by=tune_by,
         n_jobs=arguments.jobs,
         checkpoint=arguments.resume,
+        client=client,
         verbose=0 if arguments.quiet else 1,
     )
 

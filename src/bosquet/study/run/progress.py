@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from typing import Any, TextIO
 
 from bosquet.study.methods.method import Method
@@ -31,8 +32,9 @@ class ProgressReporter:
         self.width = width  # characters of the longest title
         self.stream = stream or sys.stderr
         self.best: float | None = None
-        self.split: int | None = None
-        self.split_scores: list[tuple[float, str]] = []  # scores and titles of the current split
+        self.split: int | None = None  # of the last line
+        # Scores and titles of further splits; on a cluster several splits run at the same time.
+        self.split_scores: defaultdict[int, list[tuple[float, str]]] = defaultdict(list)
 
     def write(self, text: str) -> None:
         """Print one line."""
@@ -43,20 +45,18 @@ class ProgressReporter:
         """Report the outcome of a method; `waiting` methods follow on the same split."""
         if not self.verbose:
             return
-        if outcome.split != self.split:
-            self.split, self.split_scores = outcome.split, []
-            if outcome.split == 0 or self.verbose > 1:
-                self.write(f"split {outcome.split + 1}{_tuning_text(outcome)}")
         if outcome.split == 0 or self.verbose > 1:
+            if outcome.split != self.split:
+                self.split = outcome.split
+                self.write(f"split {outcome.split + 1}{_tuning_text(outcome)}")
             self.write(self._outcome_line(method, outcome, waiting))
             return
+        scores = self.split_scores[outcome.split]
         if outcome.score is not None:
-            self.split_scores.append((outcome.score, method.title))
-        if not waiting and self.split_scores:
-            self.split_scores.sort(reverse=self.metric.higher_is_better)
-            best = "; ".join(
-                f"{title} {format_score(score)}" for score, title in self.split_scores[:3]
-            )
+            scores.append((outcome.score, method.title))
+        if not waiting and scores:
+            scores.sort(reverse=self.metric.higher_is_better)
+            best = "; ".join(f"{title} {format_score(score)}" for score, title in scores[:3])
             left = (
                 f"  {format_seconds(max(self.clock.seconds_left(), 0))} left"
                 if self.clock.timed

@@ -26,6 +26,22 @@ def round_seconds(
     return total
 
 
+def chain_seconds(
+    active: Sequence[tuple[Method, Outcome]],
+    scope: TuningScope,
+    outcomes: OutcomeTable,
+    shape: TableShape,
+) -> float:
+    """Return the predicted seconds of a round with a worker per method.
+
+    That is the longest trial and then the methods that combine others, which wait for it.
+    """
+    combining = [pair for pair in active if pair[0].combine is not None]
+    others = [pair for pair in active if pair[0].combine is None]
+    longest = max((round_seconds([pair], scope, outcomes, shape) for pair in others), default=0.0)
+    return longest + round_seconds(combining, scope, outcomes, shape)
+
+
 def method_seconds(method: Method, first: Outcome, scope: TuningScope, shape: TableShape) -> float:
     """Return the predicted seconds of a method that was not yet tuned like this."""
     scoring = first.decision_seconds + first.scoring_seconds

@@ -12,6 +12,7 @@ from bosquet.study.run.machine import SMALL_TABLE_VALUES
 from bosquet.study.run.order import time_weight
 from bosquet.study.run.outcome_table import OutcomeTable
 from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.trial_runner import TrialRunner
 from bosquet.study.tuning.time_limits import TimeLimits
 
 # The first round may use half of the budget, because it tunes every method.
@@ -50,8 +51,10 @@ OVERRUN_WEIGHT = 1 / 4
 class TimeDivision:
     """The time limits of methods in the first round, and the seconds that are left for the rounds."""
 
-    def __init__(self, context: StudyContext, clock: StudyClock, outcomes: OutcomeTable):
-        self.context, self.clock, self.outcomes = context, clock, outcomes
+    def __init__(
+        self, context: StudyContext, clock: StudyClock, outcomes: OutcomeTable, runner: TrialRunner
+    ):
+        self.context, self.clock, self.outcomes, self.runner = context, clock, outcomes, runner
         self.overrun = 1.0  # moving average of the ratio of used seconds to the soft limit
 
     @property
@@ -110,8 +113,13 @@ class TimeDivision:
         suited = [other for other in waiting[1:] if not other.why_unsuited(self.context.shape)]
         share = time_weight(method) / (time_weight(method) + sum(map(time_weight, suited)))
         left = max(self.clock.seconds_left(END_OF_FIRST_ROUND), LATE_SHARE * self.left_for_rounds())
-        seconds = max(left, 0.0) * share / self.overrun
+        seconds = min(left, self._seconds_of_slots(left) * share / self.overrun)
+        seconds = max(seconds, 0.0)
         return min(seconds, MAX_FOR_COMBINING * budget) if method.combine else seconds
+
+    def _seconds_of_slots(self, left: float) -> float:
+        """Return the sum of the seconds left in all slots, of which at least one is free."""
+        return max(self.runner.n_slots * left - self.runner.seconds_reserved(), left)
 
     def _hard_limit(self, method: Method, soft: float | None) -> float | None:
         """Return the hard limit of a method, or None.
@@ -130,7 +138,7 @@ class TimeDivision:
     def _largest_share(self, method: Method) -> float:
         """Return the largest share of the budget that a method may use."""
         weights = sum(map(time_weight, self.outcomes.methods))
-        return max(MIN_SHARE_TO_STOP, time_weight(method) / weights)
+        return max(MIN_SHARE_TO_STOP, self.runner.n_slots * time_weight(method) / weights)
 
     def learn_overrun(self, outcome: Outcome, soft: float | None) -> None:
         """Update the average overrun: limits are soft, and the machine may be busy."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 REPEAT_AFTER = 0.5  # seconds
@@ -36,20 +36,40 @@ def stop_after(seconds: float | None) -> Iterator[None]:
         return
     from joblib import parallel_config
 
-    caller, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
+    over = threading.Event()
+    with parallel_config(n_jobs=1), _stopped_after(lambda: over.wait(seconds), over):
+        yield
+
+
+@contextmanager
+def stop_on(event: threading.Event) -> Iterator[None]:
+    """Raise OutOfTime in the calling thread when another thread sets the event, until the block is left.
+
+    Leaving the block sets the event too.
+    """
+    try:
+        with _stopped_after(event.wait, threading.Event()):
+            yield
+    finally:
+        event.set()  # ends the watching thread
+
+
+@contextmanager
+def _stopped_after(wait: Callable[[], object], over: threading.Event) -> Iterator[None]:
+    """Raise OutOfTime in the calling thread when `wait` returns; `over` is set when the block is left."""
+    caller, lock = threading.get_ident(), threading.Lock()
 
     def watch() -> None:
-        wait = seconds
-        while not over.wait(wait):
-            wait = REPEAT_AFTER  # the code that was stopped may have caught the exception and continued
+        wait()
+        while not over.is_set():
             with lock:
                 if not over.is_set():
                     _raise_in(caller, OutOfTime)
+            over.wait(REPEAT_AFTER)  # the stopped code may have caught the exception and continued
 
     try:
-        with parallel_config(n_jobs=1):
-            threading.Thread(target=watch, daemon=True).start()
-            yield
+        threading.Thread(target=watch, daemon=True).start()
+        yield
     finally:
         _cancel(caller, lock, over)
 
