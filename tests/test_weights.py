@@ -76,7 +76,7 @@ PENALISED = {
 }
 
 
-def table(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def make_table(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 3))
     y = X[:, 0] - X[:, 1] ** 2 + 0.3 * rng.normal(size=ROWS)
@@ -89,9 +89,9 @@ def table(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, made[kind], rng.choice([0.5, 1.0, 1.5], size=ROWS)
 
 
-def fitted(model: Any, kind: str, scale: float) -> tuple[np.ndarray, list[str]]:
+def fit_and_predict(model: Any, kind: str, scale: float) -> tuple[np.ndarray, list[str]]:
     """Return the predictions of a fit with weights of this scale, and the warnings about weights."""
-    X, y, weight = table(kind)
+    X, y, weight = make_table(kind)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = clone(model).fit(X, y, sample_weight=scale * weight)
@@ -104,19 +104,19 @@ def fitted(model: Any, kind: str, scale: float) -> tuple[np.ndarray, list[str]]:
 
 @pytest.mark.parametrize("name", SCALE_FREE)
 def test_a_model_without_penalties_does_not_depend_on_the_scale(name: str) -> None:
-    expected, _ = fitted(*SCALE_FREE[name], 1.0)
+    expected, _ = fit_and_predict(*SCALE_FREE[name], 1.0)
     for power in POWERS:
-        predictions, warned = fitted(*SCALE_FREE[name], power)
+        predictions, warned = fit_and_predict(*SCALE_FREE[name], power)
         np.testing.assert_array_equal(predictions, expected, str(power))
         assert not warned
 
 
 @pytest.mark.parametrize("name", PASSED_ON)
 def test_a_composite_model_rescales_extreme_weights_and_warns(name: str) -> None:
-    expected, warned = fitted(*PASSED_ON[name], 1.0)
+    expected, warned = fit_and_predict(*PASSED_ON[name], 1.0)
     assert not warned
     for power in (2.0**-1020, 2.0**990):
-        predictions, warned = fitted(*PASSED_ON[name], power)
+        predictions, warned = fit_and_predict(*PASSED_ON[name], power)
         np.testing.assert_array_equal(predictions, expected)
         assert any("the weights were multiplied by 2**" in message for message in warned)
 
@@ -124,14 +124,14 @@ def test_a_composite_model_rescales_extreme_weights_and_warns(name: str) -> None
 @pytest.mark.parametrize("name", PENALISED)
 def test_a_model_with_penalties_warns_and_stays_finite(name: str) -> None:
     for scale in SCALES:
-        predictions, warned = fitted(*PENALISED[name], scale)
+        predictions, warned = fit_and_predict(*PENALISED[name], scale)
         assert np.isfinite(predictions).all(), scale
         silent = {"Platt": (1.0, 1e10), "ridge": (1e-10, 1 / ROWS, 1.0, 1e10)}.get(name, (1.0,))
         assert bool(warned) == (scale not in silent), scale
 
 
 def test_the_warning_names_the_parameters_and_their_effect() -> None:
-    X, y, _ = table("numbers")
+    X, y, _ = make_table("numbers")
     model = bosquet.GradientBoostingRegressor(n_estimators=2)
     with pytest.warns(UserWarning, match="sample weights have mean") as caught:
         model.fit(X, y, sample_weight=np.full(ROWS, 1e-4))
@@ -160,7 +160,7 @@ def test_the_warning_names_the_parameters_and_their_effect() -> None:
 def test_parameters_without_effect_give_no_warning(
     parameters: dict[str, float], mean: float
 ) -> None:
-    X, y, _ = table("numbers")
+    X, y, _ = make_table("numbers")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = bosquet.GradientBoostingRegressor(n_estimators=2, **parameters)
@@ -170,7 +170,7 @@ def test_parameters_without_effect_give_no_warning(
 @pytest.mark.filterwarnings("ignore:the positive sample weights")
 @pytest.mark.parametrize("power", [8.0, 2.0**40, 2.0**300])
 def test_penalties_of_the_same_scale_as_the_weights_give_the_same_model(power: float) -> None:
-    X, y, weight = table("numbers")
+    X, y, weight = make_table("numbers")
     X[:, 2] = X[:, 2] > 0
     names = ("l2_regularization", "min_child_weight", "min_split_gain", "cat_l2")
     penalties = dict(zip(names, (3.0, 20.0, 0.5, 2.0), strict=True))
@@ -182,14 +182,14 @@ def test_penalties_of_the_same_scale_as_the_weights_give_the_same_model(power: f
 
 
 def test_class_weights_give_the_same_warning_as_sample_weights() -> None:
-    X, y, _ = table("two")
+    X, y, _ = make_table("two")
     for model in (bosquet.GradientBoostingClassifier(), clone(CLASSES).set_params(smoothing=1.0)):
         with pytest.warns(UserWarning, match="have mean 0.001"):
             model.set_params(class_weight={0: 1e-3, 1: 1e-3}).fit(X, y)
 
 
 def test_extreme_weights_of_classes_scale_like_those_of_rows() -> None:
-    X, y, _ = table("two")
+    X, y, _ = make_table("two")
     expected = clone(CLASSES).set_params(class_weight={0: 1, 1: 2}).fit(X, y).predict_proba(X)
     large = {0: 2.0**900, 1: 2.0**901}
     model = clone(CLASSES).set_params(class_weight=large).fit(X, y)
@@ -197,7 +197,7 @@ def test_extreme_weights_of_classes_scale_like_those_of_rows() -> None:
 
 
 def test_explanations_of_a_model_with_extreme_weights_are_finite() -> None:
-    X, y, weight = table("numbers")
+    X, y, weight = make_table("numbers")
     for scale in (1e-300, 1e38, 1e300):
         for model in (clone(TREE), bosquet.RandomForestRegressor(**ROUNDS)):
             explained = model.fit(X, y, sample_weight=scale * weight).explain(X[:3])
@@ -207,7 +207,7 @@ def test_explanations_of_a_model_with_extreme_weights_are_finite() -> None:
 
 
 def test_importances_for_huge_targets_are_finite() -> None:
-    X, y, _ = table("numbers")
+    X, y, _ = make_table("numbers")
     for model in (clone(TREE), bosquet.GradientBoostingRegressor(**ROUNDS)):
         importances = model.fit(X, 1e25 * y).feature_importances_
         assert importances.sum() == pytest.approx(1)
@@ -215,7 +215,7 @@ def test_importances_for_huge_targets_are_finite() -> None:
 
 @pytest.mark.parametrize("kind", ["two", "counts"])
 def test_regressions_count_rows_by_their_weights(kind: str) -> None:
-    X, y, weight = table(kind)
+    X, y, weight = make_table(kind)
     model = bosquet.BinomialRegression() if kind == "two" else bosquet.PoissonRegression()
     expected = clone(model).fit(X, y, sample_weight=weight)
     with pytest.warns(UserWarning, match=f"sums to .* for {ROWS} rows"):
@@ -226,7 +226,7 @@ def test_regressions_count_rows_by_their_weights(kind: str) -> None:
 @pytest.mark.parametrize("scale", [1e-300, 1e-38, 1e38, 1e300])
 @pytest.mark.parametrize("kind", ["numbers", "two", "counts"])
 def test_regressions_reject_weights_whose_sums_overflow(kind: str, scale: float) -> None:
-    X, y, weight = table(kind)
+    X, y, weight = make_table(kind)
     models = {
         "numbers": bosquet.LinearModel(),
         "two": bosquet.BinomialRegression(),
@@ -237,7 +237,7 @@ def test_regressions_reject_weights_whose_sums_overflow(kind: str, scale: float)
 
 
 def test_weights_that_are_not_numbers_are_named() -> None:
-    X, y, _ = table("numbers")
+    X, y, _ = make_table("numbers")
     with pytest.raises(
         ValueError, match=r"sample_weight must contain numbers .*'heavy'.*; pass one finite number"
     ):

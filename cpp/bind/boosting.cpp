@@ -58,7 +58,7 @@ void check_boosted_rows(std::uint64_t rows) { check_at_most(rows, kMaxBoostedRow
 
 using GradientArray = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-std::vector<double> copied(const DoubleArray& array) {
+std::vector<double> copy_to_vector(const DoubleArray& array) {
     return {array.data(), array.data() + array.shape(0)};
 }
 
@@ -265,7 +265,7 @@ class BoostingFit {
                                      "an array of doubles with one dimension");
             check_length(values.shape(0), leaves, "the result of minimisers", "leaf");
             check_finite({values.data(), leaves}, "the result of minimisers");
-            return copied(values);
+            return copy_to_vector(values);
         };
     }
 

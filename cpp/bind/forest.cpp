@@ -67,8 +67,8 @@ nb::ndarray<nb::numpy, double> importance_by_tree(const Ensemble& self, const st
     return result;
 }
 
-nb::tuple permuted(const Ensemble& self, std::size_t tree, nb::object data, RowNumbers rows,
-                   std::uint64_t key) {
+nb::tuple find_permuted_leaves(const Ensemble& self, std::size_t tree, nb::object data,
+                               RowNumbers rows, std::uint64_t key) {
     OwnedTable table = table_of(data);
     check_index(tree, self.trees.size(), "tree");
     check_columns(self, table.columns.size());
@@ -78,7 +78,7 @@ nb::tuple permuted(const Ensemble& self, std::size_t tree, nb::object data, RowN
     PermutedLeaves found;
     {
         LongCall call;
-        found = permuted_leaves(self, self.trees[tree], table, wanted, key);
+        found = permute_leaves(self, self.trees[tree], table, wanted, key);
     }
     std::int32_t* out;
     auto leaves = new_array<std::int32_t>({found.features.size() + 1, wanted.size()}, &out);
@@ -162,8 +162,8 @@ void bind_forest(nb::module_& module) {
     module.def(
         "importance_by_tree", importance_by_tree, nb::arg("ensemble"), nb::arg("kind"),
         "Return for each tree and feature the sum of the gains of its splits, or their number.");
-    module.def("permuted_leaves", permuted, nb::arg("ensemble"), nb::arg("tree"), nb::arg("data"),
-               nb::arg("rows"), nb::arg("key"),
+    module.def("permuted_leaves", find_permuted_leaves, nb::arg("ensemble"), nb::arg("tree"),
+               nb::arg("data"), nb::arg("rows"), nb::arg("key"),
                "Return the features that a tree uses, and the leaves that the rows reach: first "
                "with their own values, then with each of these features permuted among the rows.");
 }

@@ -22,7 +22,7 @@ using Array = nb::ndarray<const T, nb::ndim<kDimensions>, nb::c_contig, nb::devi
 using Grey = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>;
 
 template <class T>
-std::vector<T> copied(const Array<T, 1>& array) {
+std::vector<T> copy_to_vector(const Array<T, 1>& array) {
     return {array.data(), array.data() + array.size()};
 }
 
@@ -66,10 +66,10 @@ CascadeModel model_of(std::int32_t width, std::int32_t height,
     for (std::size_t i = 0; i < nodes; ++i)
         model.nodes.push_back({static_cast<std::uint32_t>(feature.data()[i]), threshold.data()[i],
                                left.data()[i], right.data()[i]});
-    model.leaves = copied(leaves);
-    model.tree_size = copied(tree_size);
-    model.stage_size = copied(stage_size);
-    model.stage_threshold = copied(stage_threshold);
+    model.leaves = copy_to_vector(leaves);
+    model.tree_size = copy_to_vector(tree_size);
+    model.stage_size = copy_to_vector(stage_size);
+    model.stage_threshold = copy_to_vector(stage_threshold);
     return model;
 }
 
@@ -213,8 +213,8 @@ nb::tuple depths(const Detector& detector, const Array<std::uint8_t, 3>& images,
     return nb::make_tuple(depth_array, sum_array);
 }
 
-nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t width,
-                                             std::int32_t height) {
+nb::ndarray<nb::numpy, std::uint8_t> resize_image(const Grey& pixels, std::int32_t width,
+                                                  std::int32_t height) {
     GreyImage image = image_of(pixels);
     if (width < 1 || height < 1 || width > 1 << 16 || height > 1 << 16)
         throw InputError("width=" + std::to_string(width) +
@@ -229,8 +229,8 @@ nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t wi
     Resampling down(static_cast<std::int32_t>(image.height), height);
     std::vector<std::uint16_t> blended(image.width + 2);
     for (std::int32_t y = 0; y < height; ++y)
-        resized_row(image, across, down, y, kernels, blended.data(),
-                    out + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
+        resize_row(image, across, down, y, kernels, blended.data(),
+                   out + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
     return array;
 }
 
@@ -269,6 +269,6 @@ void bind_vision_detect(nb::module_& module) {
     module.def("group_windows", group, nb::arg("boxes"), nb::arg("depth"), nb::arg("sum"),
                nb::arg("min_neighbors"), nb::arg("tolerance"),
                "Group windows around the same object; return the same arrays as Detector.detect.");
-    module.def("resize_image", resized, nb::arg("image"), nb::arg("width"), nb::arg("height"),
+    module.def("resize_image", resize_image, nb::arg("image"), nb::arg("width"), nb::arg("height"),
                "Resize a grey image as OpenCV does with INTER_LINEAR_EXACT.");
 }

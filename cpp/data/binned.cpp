@@ -15,7 +15,7 @@ std::uint32_t stride_for(std::uint32_t features) {
     return stride;
 }
 
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+std::size_t round_up_to_64(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows, bool has_col
         if (!place.active) continue;
         active.push_back(f);
         place.column = column_bytes;
-        if (place.wide || has_columns) column_bytes += aligned(rows * (place.wide ? 2 : 1));
+        if (place.wide || has_columns) column_bytes += round_up_to_64(rows * (place.wide ? 2 : 1));
         if (place.wide) {
             wide.push_back(f);
             continue;
@@ -45,7 +45,7 @@ Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows, bool has_col
     for (std::uint32_t first = 0; first < narrow; first += kTileFeatures) {
         std::uint32_t count = std::min(kTileFeatures, narrow - first);
         tiles.push_back({offset, stride_for(count), count, first * 256});
-        offset += aligned(rows * tiles.back().stride);
+        offset += round_up_to_64(rows * tiles.back().stride);
     }
     tile_bytes = offset;
     histogram_size = narrow * 256;

@@ -10,7 +10,8 @@ namespace bosquet {
 
 namespace {
 
-double clipped_value(double g, double h, double l2, double max_step, const ValueBounds& bounds) {
+double compute_clipped_value(double g, double h, double l2, double max_step,
+                             const ValueBounds& bounds) {
     double value = -g / (h + l2);
     if (max_step > 0) value = std::clamp(value, -max_step, max_step);
     return std::clamp(value, bounds.lower, bounds.upper);
@@ -72,7 +73,7 @@ NodeToSplit SplitFinder::prepare_node(RowSet rows, std::uint64_t all_rows,
 
 double SplitFinder::leaf_value(PackedGradient sum, const ValueBounds& bounds) const {
     Sums s = dequantise(sum);
-    return clipped_value(s.g, s.h, options_->l2, options_->max_delta_step, bounds);
+    return compute_clipped_value(s.g, s.h, options_->l2, options_->max_delta_step, bounds);
 }
 
 // Twice the decrease of the loss by this split; negative if a constraint forbids it. The node
@@ -88,11 +89,11 @@ double SplitFinder::loss_decrease(std::uint32_t feature, PackedGradient left,
     }
     double right_g = all.g - l.g;
     double step = options_->max_delta_step;
-    double left_value = clipped_value(l.g, l.h, l2, step, node.bounds);
-    double right_value = clipped_value(right_g, right_h, l2, step, node.bounds);
+    double left_value = compute_clipped_value(l.g, l.h, l2, step, node.bounds);
+    double right_value = compute_clipped_value(right_g, right_h, l2, step, node.bounds);
     int direction = options_->monotone.empty() ? 0 : options_->monotone[feature];
     if ((right_value - left_value) * direction < 0) return -1;
-    double own_value = clipped_value(all.g, all.h, options_->l2, step, node.bounds);
+    double own_value = compute_clipped_value(all.g, all.h, options_->l2, step, node.bounds);
     return twice_decrease(l.g, l.h, l2, left_value) +
            twice_decrease(right_g, right_h, l2, right_value) -
            twice_decrease(all.g, all.h, options_->l2, own_value);

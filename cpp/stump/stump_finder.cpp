@@ -23,7 +23,7 @@ double mean_response(StumpSums side, const StumpScale& scale) {
 }
 
 template <class Criterion>
-double reached(const Criterion& criterion, const StumpFinding& finding) {
+double gain_of(const Criterion& criterion, const StumpFinding& finding) {
     return static_cast<double>(finding.stump.is_constant() ? criterion.constant_gain()
                                                            : criterion(finding.left));
 }
@@ -44,12 +44,12 @@ void evaluate_stump(StumpCriterion criterion, const StumpScale& scale, std::size
         std::int64_t signed_gain =
             stump.is_constant() ? error.constant_gain() : error(finding.left);
         stump.criterion_value = static_cast<double>(total.weight - signed_gain) / 2 * scale.weight;
-        stump.gain = (reached(error, finding) - static_cast<double>(error.constant_gain())) / 2 *
+        stump.gain = (gain_of(error, finding) - static_cast<double>(error.constant_gain())) / 2 *
                      scale.weight;
         set_values([](StumpSums side) { return sign_of(side.response); });
     } else if (criterion == StumpCriterion::exponential) {
         ExponentialCriterion exponential(total);
-        double gain = reached(exponential, finding);
+        double gain = gain_of(exponential, finding);
         stump.criterion_value = -2 * gain * scale.weight;
         stump.gain = 2 * (gain - exponential.constant_gain()) * scale.weight;
         double smoothing = weight / (2 * static_cast<double>(rows));
@@ -59,7 +59,7 @@ void evaluate_stump(StumpCriterion criterion, const StumpScale& scale, std::size
         double response = static_cast<double>(total.response) * scale.response;
         double constant_error = scale.squares - response * response / (weight * scale.weight);
         stump.gain =
-            reached(squared, finding) * weight * scale.response * scale.response / scale.weight;
+            gain_of(squared, finding) * weight * scale.response * scale.response / scale.weight;
         stump.criterion_value = std::max(0.0, constant_error - stump.gain);
         set_values([&](StumpSums side) { return mean_response(side, scale); });
     }

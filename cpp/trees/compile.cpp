@@ -26,7 +26,7 @@ constexpr std::size_t kMaxCodedFeatures = 1 << 15;
 // the steps that they save, fewer save less: 64 and 256 are both slower.
 constexpr std::size_t kTopEnds = 128;
 
-std::uint32_t repeated_four_times(std::uint8_t byte) { return byte * 0x01010101u; }
+std::uint32_t repeat_four_times(std::uint8_t byte) { return byte * 0x01010101u; }
 
 // The number of entries below the value. Without branches, because they are unpredictable and a
 // forest has millions of thresholds to look up.
@@ -255,7 +255,7 @@ class GroupCompiler {
                 auto [line, bound] = test_of(tree, node_index, out, class_lines);
                 if (leaf_pairs)
                     out.leaf_pairs.push_back({line, bound,
-                                              repeated_four_times(static_cast<std::uint8_t>(
+                                              repeat_four_times(static_cast<std::uint8_t>(
                                                   offset[node.left] / kLineRows))});
                 else
                     out.splits.push_back({line, bound, offset[node.left], offset[node.left + 1]});
@@ -311,7 +311,7 @@ class GroupCompiler {
         const CodedFeature& feature = coded_feature_of(node);
         if (!node.categorical()) {
             ThresholdTest test = threshold_test(node);
-            return {test.line, repeated_four_times(test.bound)};
+            return {test.line, repeat_four_times(test.bound)};
         }
         CategoryTest test{};
         test.result = tree_line_++ * kLineRows;
@@ -328,7 +328,7 @@ class GroupCompiler {
                         if (goes_left(tree, node, code)) include(classes.class_of[code]);
         }
         out.tests.push_back(test);
-        return {test.result, repeated_four_times(0xff)};
+        return {test.result, repeat_four_times(0xff)};
     }
 
     static bool goes_left(const Tree& tree, const Node& node, std::uint32_t code) {

@@ -30,8 +30,8 @@ std::vector<std::uint32_t> permutation(std::size_t count, std::uint64_t key, std
 
 }  // namespace
 
-PermutedLeaves permuted_leaves(const Ensemble& ensemble, const Tree& tree, const Table& table,
-                               std::span<const std::uint32_t> rows, std::uint64_t key) {
+PermutedLeaves permute_leaves(const Ensemble& ensemble, const Tree& tree, const Table& table,
+                              std::span<const std::uint32_t> rows, std::uint64_t key) {
     PermutedLeaves out;
     out.features = used_features(tree);
     std::size_t used = out.features.size(), count = rows.size();

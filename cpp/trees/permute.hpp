@@ -17,7 +17,7 @@ struct PermutedLeaves {
 };
 
 // Uses only `rows` of the table. The permutation of a feature depends on (key, feature).
-PermutedLeaves permuted_leaves(const Ensemble& ensemble, const Tree& tree, const Table& table,
-                               std::span<const std::uint32_t> rows, std::uint64_t key);
+PermutedLeaves permute_leaves(const Ensemble& ensemble, const Tree& tree, const Table& table,
+                              std::span<const std::uint32_t> rows, std::uint64_t key);
 
 }  // namespace bosquet

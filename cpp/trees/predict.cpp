@@ -34,7 +34,7 @@ std::size_t node_count(const Ensemble& ensemble, std::size_t first, std::size_t 
     return nodes;
 }
 
-std::shared_ptr<const CompiledEnsemble> compiled_for(const Ensemble& ensemble, std::size_t first,
+std::shared_ptr<const CompiledEnsemble> get_compiled(const Ensemble& ensemble, std::size_t first,
                                                      std::size_t last, std::size_t rows) {
     std::size_t trees = ensemble.trees.size();
     if (rows < kRowsToUseCompiled || first == last) return nullptr;
@@ -78,8 +78,9 @@ std::vector<TreeRange> ranges_of(const CompiledEnsemble* compiled, std::size_t f
 
 // The features that the walked trees read; all features if finding out takes longer than reading
 // them for `rows` rows.
-std::vector<std::uint32_t> walked_features(const Ensemble& ensemble,
-                                           const std::vector<TreeRange>& ranges, std::size_t rows) {
+std::vector<std::uint32_t> find_walked_features(const Ensemble& ensemble,
+                                                const std::vector<TreeRange>& ranges,
+                                                std::size_t rows) {
     std::vector<const Tree*> walked;
     std::size_t nodes = 0;
     for (const TreeRange& range : ranges)
@@ -148,9 +149,9 @@ class Prediction {
           options_(&options),
           bin_kernels_(&select_bin_kernels(options.isa)),
           tree_kernels_(&select_tree_kernels(options.isa)),
-          compiled_(compiled_for(ensemble, options.first, options.last, table.rows)),
+          compiled_(get_compiled(ensemble, options.first, options.last, table.rows)),
           ranges_(ranges_of(compiled_.get(), options.first, options.last)),
-          walked_features_(walked_features(ensemble, ranges_, table.rows)),
+          walked_features_(find_walked_features(ensemble, ranges_, table.rows)),
           row_stride_(walked_size(ensemble.features)) {
         choose_block();
     }
@@ -361,7 +362,7 @@ void apply(const Ensemble& ensemble, const Table& table, const PredictOptions& o
            std::int32_t* out) {
     std::size_t trees = options.last - options.first;
     std::vector<std::uint32_t> features =
-        walked_features(ensemble, {{options.first, options.last, nullptr}}, table.rows);
+        find_walked_features(ensemble, {{options.first, options.last, nullptr}}, table.rows);
     std::size_t stride = walked_size(ensemble.features);
     int threads = table.rows * trees >= kStepsForThreads ? options.threads : 1;
     bool deep = node_count(ensemble, options.first, options.last) * sizeof(Node) > kDeepBytes;

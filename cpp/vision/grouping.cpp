@@ -33,14 +33,14 @@ class DisjointSets {
     std::vector<std::size_t> parent_;
 };
 
-bool similar(const Box& a, const Box& b, double tolerance) {
+bool are_similar(const Box& a, const Box& b, double tolerance) {
     double delta = tolerance * (std::min(a.width, b.width) + std::min(a.height, b.height)) * 0.5;
     return std::abs(a.x - b.x) <= delta && std::abs(a.y - b.y) <= delta &&
            std::abs(a.x + a.width - b.x - b.width) <= delta &&
            std::abs(a.y + a.height - b.y - b.height) <= delta;
 }
 
-DisjointSets similar_sets(const std::vector<Detection>& windows, double tolerance) {
+DisjointSets join_similar(const std::vector<Detection>& windows, double tolerance) {
     std::vector<std::size_t> order(windows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -54,7 +54,7 @@ DisjointSets similar_sets(const std::vector<Detection>& windows, double toleranc
         for (std::size_t j = i + 1; j < order.size(); ++j) {
             const Box& other = windows[order[j]].box;
             if (other.x - box.x > max_distance) break;
-            if (similar(box, other, tolerance)) sets.join(order[i], order[j]);
+            if (are_similar(box, other, tolerance)) sets.join(order[i], order[j]);
         }
     }
     return sets;
@@ -115,7 +115,7 @@ bool lies_in(const Detection& small, const Detection& large, double tolerance) {
 std::vector<Detection> group_windows(const std::vector<Detection>& windows,
                                      std::int32_t min_neighbors, double tolerance) {
     if (min_neighbors <= 0 || windows.empty()) return windows;
-    DisjointSets sets = similar_sets(windows, tolerance);
+    DisjointSets sets = join_similar(windows, tolerance);
     std::vector<Detection> groups;
     for (const Detection& group : averages(windows, sets))
         if (group.neighbors > min_neighbors) groups.push_back(group);

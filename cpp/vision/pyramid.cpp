@@ -27,9 +27,9 @@ Resampling::Resampling(std::int32_t from, std::int32_t to) : at(to), pairs(to) {
     }
 }
 
-void resized_row(const GreyImage& image, const Resampling& columns, const Resampling& rows,
-                 std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
-                 std::uint8_t* out) {
+void resize_row(const GreyImage& image, const Resampling& columns, const Resampling& rows,
+                std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
+                std::uint8_t* out) {
     // Rows are blended before columns. There is no rounding in between, so that the order does not
     // matter, and this one is faster because a source row is read sequentially.
     const std::uint8_t* above = image.row(rows.at[y]);
@@ -104,8 +104,8 @@ void Pyramid::fill(std::size_t layer_index, const GreyImage& image, const Detect
             if (same)
                 std::memcpy(rows.pixels.data(), image.row(y - 1), width);
             else
-                resized_row(image, across, down, y - 1, kernels, rows.blended.data(),
-                            rows.pixels.data());
+                resize_row(image, across, down, y - 1, kernels, rows.blended.data(),
+                           rows.pixels.data());
             kernels.integrate_row(rows.pixels.data(), width, rows.sums.data(), rows.squares.data());
         }
         store(out, layout, rows.sums, kernels);

@@ -29,9 +29,9 @@ struct LayerRows {
 };
 
 // Computes row `y` of the resized image; `blended` has space for a source row and two more entries.
-void resized_row(const GreyImage& image, const Resampling& columns, const Resampling& rows,
-                 std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
-                 std::uint8_t* out);
+void resize_row(const GreyImage& image, const Resampling& columns, const Resampling& rows,
+                std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
+                std::uint8_t* out);
 
 struct Layer {
     float scale;

@@ -13,7 +13,7 @@ def counts_of(model, n):
     return np.array([np.bincount(rows, minlength=n) for rows in model.estimators_samples_])
 
 
-def fitted(model, X, y):
+def fit_model(model, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few learners leave rows in every bag
         return model.fit(X, y)
@@ -27,7 +27,7 @@ def test_bagged_classifiers_agree_with_the_reference(voting, n_estimators, three
     model = BaggingClassifier(
         n_estimators=n_estimators, voting=voting, max_features=2, oob_score=True, random_state=0
     )
-    model = fitted(model, X, y)
+    model = fit_model(model, X, y)
     codes, counts = np.searchsorted(model.classes_, y), counts_of(model, 60)
     votes = np.zeros((n_estimators, 60, 3))
     for t, (tree, features) in enumerate(
@@ -62,7 +62,7 @@ def test_bagged_regressors_agree_with_the_reference(max_samples, regression):
     model = BaggingRegressor(
         n_estimators=40, max_samples=max_samples, oob_score=True, random_state=0
     )
-    model = fitted(model, X, y)
+    model = fit_model(model, X, y)
     counts = counts_of(model, 50)
     votes = np.array([tree.predict(X) for tree in model.estimators_])[:, :, None]
     loss = reference.squared_error

@@ -33,7 +33,7 @@ STOPPING = {
 TREE = DecisionTreeClassifier(max_depth=3)
 
 
-def table(rows: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def make_table(rows: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 5))
     return X, (X[:, 0] + X[:, 1] * X[:, 2] + rng.logistic(size=rows) > 0).astype(int)
@@ -53,7 +53,7 @@ def traces(model: Any) -> list[np.ndarray]:
 def test_warm_starts_give_the_same_model_as_one_fit(
     refit: bool, scoring: Any, steps: tuple[int, ...]
 ) -> None:
-    X, y = table()
+    X, y = make_table()
     options = {"refit": refit, "scoring": scoring, "random_state": 0, "subsample": 0.7}
     whole = boosted(steps[-1], **options).fit(X, y)
     parts = boosted(1, warm_start=True, **options)
@@ -66,8 +66,8 @@ def test_warm_starts_give_the_same_model_as_one_fit(
 
 
 def test_a_warm_start_continues_with_the_same_eval_set() -> None:
-    X, y = table()
-    held = table(200, seed=1)
+    X, y = make_table()
+    held = make_table(200, seed=1)
     whole = boosted(60, random_state=0).fit(X, y, eval_set=held)
     parts = boosted(4, warm_start=True, random_state=0).fit(X, y, eval_set=held)
     parts.set_params(n_estimators=60).fit(X, y, eval_set=held)
@@ -77,17 +77,17 @@ def test_a_warm_start_continues_with_the_same_eval_set() -> None:
 
 
 def test_another_eval_set_restarts_the_search_for_the_best_round() -> None:
-    X, y = table()
-    model = boosted(60, warm_start=True, random_state=0).fit(X, y, eval_set=table(200, seed=1))
+    X, y = make_table()
+    model = boosted(60, warm_start=True, random_state=0).fit(X, y, eval_set=make_table(200, seed=1))
     before = model.n_iter_
-    model.set_params(n_estimators=100).fit(X, y, eval_set=table(200, seed=2))
+    model.set_params(n_estimators=100).fit(X, y, eval_set=make_table(200, seed=2))
     assert len(model.train_score_) > before
     assert len(model.train_score_) == len(model.validation_score_)
 
 
 @pytest.mark.parametrize("refit", [True, False])
 def test_a_random_seed_is_drawn_once(refit: bool) -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(5, warm_start=True, refit=refit).fit(X, y)
     first, held = model.validation_score_.copy(), model._stopping_state.fingerprint
     with warnings.catch_warnings():
@@ -98,7 +98,7 @@ def test_a_random_seed_is_drawn_once(refit: bool) -> None:
 
 
 def test_a_warm_start_keeps_the_best_score_and_the_rounds_since_then() -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(60, warm_start=True, random_state=0).fit(X, y)
     tried, best = len(model.train_score_), model.n_iter_
     assert tried == best + 8
@@ -110,7 +110,7 @@ def test_a_warm_start_keeps_the_best_score_and_the_rounds_since_then() -> None:
 
 @pytest.mark.parametrize("refit", [True, False])
 def test_traces_have_an_entry_for_each_round_that_was_tried(refit: bool) -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(60, warm_start=True, refit=refit, random_state=0).fit(X, y)
     for n_estimators, early_stopping in ((60, True), (70, False), (75, False)):
         model.set_params(n_estimators=n_estimators, early_stopping=early_stopping).fit(X, y)
@@ -122,16 +122,16 @@ def test_traces_have_an_entry_for_each_round_that_was_tried(refit: bool) -> None
 
 
 def test_a_validation_set_added_later_has_no_earlier_scores() -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(6, early_stopping=False, warm_start=True, random_state=0).fit(X, y)
     assert model.validation_score_.size == model.validation_loss_.size == 0
-    model.set_params(n_estimators=9).fit(X, y, eval_set=table(100, seed=1))
+    model.set_params(n_estimators=9).fit(X, y, eval_set=make_table(100, seed=1))
     assert np.isnan(model.validation_score_).tolist() == [True] * 6 + [False] * 3
 
 
 @pytest.mark.parametrize("before", [{"refit": True}, {"early_stopping": False}])
 def test_a_validation_set_used_in_training_gives_a_warning(before: dict[str, Any]) -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(10, random_state=0, **before).fit(X, y)
     model.set_params(warm_start=True, early_stopping=True, n_estimators=12)
     with pytest.warns(UserWarning, match="early stopping may stop too late: the validation set"):
@@ -139,7 +139,7 @@ def test_a_validation_set_used_in_training_gives_a_warning(before: dict[str, Any
 
 
 def test_a_warm_start_may_use_the_same_validation_rows_again() -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(10, random_state=0, refit=False).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -147,8 +147,8 @@ def test_a_warm_start_may_use_the_same_validation_rows_again() -> None:
 
 
 def test_the_history_is_that_of_the_metric_that_decided(tmp_path: Any) -> None:
-    X, y = table()
-    held = table(200, seed=1)
+    X, y = make_table()
+    held = make_table(200, seed=1)
     seen = []
     options = {"scoring": "roc_auc", "random_state": 0, "callbacks": [seen.append]}
     model = boosted(30, **options).fit(X, y, eval_set=held)
@@ -165,7 +165,7 @@ def test_the_history_is_that_of_the_metric_that_decided(tmp_path: Any) -> None:
 
 
 def test_another_metric_restarts_the_monitoring_on_the_same_rows() -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(6, warm_start=True, random_state=0).fit(X, y)
     model.set_params(n_estimators=10, scoring="roc_auc").fit(X, y)
     assert np.isnan(model.validation_score_[:6]).all()
@@ -174,7 +174,7 @@ def test_another_metric_restarts_the_monitoring_on_the_same_rows() -> None:
 
 
 def test_another_metric_without_another_round_keeps_the_model() -> None:
-    X, y = table()
+    X, y = make_table()
     model = boosted(60, warm_start=True, random_state=0).fit(X, y)
     before, rounds = model.predict_proba(X), len(model.train_score_)
     model.set_params(n_estimators=rounds, scoring="roc_auc").fit(X, y)
@@ -182,7 +182,7 @@ def test_another_metric_without_another_round_keeps_the_model() -> None:
 
 
 def test_a_pickled_model_can_be_continued() -> None:
-    X, y = table()
+    X, y = make_table()
     whole = boosted(60, random_state=0).fit(X, y)
     model = boosted(5, warm_start=True, random_state=0).fit(X, y)
     model = pickle.loads(pickle.dumps(model))
@@ -191,7 +191,7 @@ def test_a_pickled_model_can_be_continued() -> None:
 
 
 def test_other_learners_also_keep_the_best_score() -> None:
-    X, y = table()
+    X, y = make_table()
     options = {"early_stopping": True, "n_iter_no_change": 4, "learning_rate": 0.5}
     model = GradientBoostingRegressor(
         estimator=ScikitTree(max_depth=2),
@@ -207,7 +207,7 @@ def test_other_learners_also_keep_the_best_score() -> None:
 
 
 def test_a_learner_gets_the_data_frame_in_a_warm_start() -> None:
-    X, y = table()
+    X, y = make_table()
     frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
     by_name = make_pipeline(make_column_transformer(("passthrough", ["x0", "x1"])), Ridge())
     whole = GradientBoostingRegressor(estimator=by_name, n_estimators=4).fit(frame, y)
@@ -221,7 +221,7 @@ def test_a_learner_gets_the_data_frame_in_a_warm_start() -> None:
 def test_warm_starts_of_votes_give_the_same_vote_as_one_fit(
     kind: Any, steps: tuple[int, ...]
 ) -> None:
-    X, y = table()
+    X, y = make_table()
     options = {"early_stopping": True, "n_iter_no_change": 7, "random_state": 0}
     whole = kind(estimator=TREE, n_estimators=steps[-1], **options).fit(X, y)
     parts = kind(estimator=TREE, n_estimators=1, warm_start=True, **options)
@@ -235,7 +235,7 @@ def test_warm_starts_of_votes_give_the_same_vote_as_one_fit(
 
 
 def test_a_vote_trained_on_its_validation_set_gives_a_warning() -> None:
-    X, y = table()
+    X, y = make_table()
     model = AdaBoostClassifier(TREE, 5, warm_start=True, random_state=0).fit(X, y)
     model.set_params(early_stopping=True, n_estimators=8)
     with pytest.warns(UserWarning, match="early stopping may stop too late: the validation set"):

@@ -11,17 +11,17 @@ pd = pytest.importorskip("pandas")
 ODD = ["with space", '{"json": [1]}', "ünïcode", "🌲", "a\nb", "", "<b>"]
 
 
-def frame(names):
+def make_frame(names):
     return pd.DataFrame(np.arange(2.0 * len(names)).reshape(2, -1), columns=list(names))
 
 
 def test_names_of_any_characters_are_kept_and_survive_the_state():
-    encoder, _ = TableEncoder.fit_encode(frame(ODD))
+    encoder, _ = TableEncoder.fit_encode(make_frame(ODD))
     assert encoder.feature_names == ODD
     assert TableEncoder.from_state(encoder.to_state()).feature_names == ODD
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        encoder.transform(frame(ODD))
+        encoder.transform(make_frame(ODD))
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def test_names_of_any_characters_are_kept_and_survive_the_state():
     ],
 )  # fmt: skip
 def test_different_names_are_rejected_and_listed(given, difference):
-    encoder, _ = TableEncoder.fit_encode(frame("abc"))
+    encoder, _ = TableEncoder.fit_encode(make_frame("abc"))
     message = "The feature names should match those that were passed during fit.\n" + difference
     with pytest.raises(ValueError, match=re.escape(message)):
-        encoder.transform(frame(given))
+        encoder.transform(make_frame(given))
 
 
 def test_names_in_only_one_of_two_tables_give_a_warning():
-    named, _ = TableEncoder.fit_encode(frame("abc"))
+    named, _ = TableEncoder.fit_encode(make_frame("abc"))
     unnamed, _ = TableEncoder.fit_encode(np.zeros((2, 3)))
     with pytest.warns(
         UserWarning, match="X does not have valid feature names, but Forest was fitted with"
@@ -51,7 +51,7 @@ def test_names_in_only_one_of_two_tables_give_a_warning():
     with pytest.warns(
         UserWarning, match="X has feature names, but TableEncoder was fitted without"
     ):
-        unnamed.transform(frame("abc"))
+        unnamed.transform(make_frame("abc"))
 
 
 def test_given_names_are_checked_but_arrays_need_no_names():
@@ -62,9 +62,9 @@ def test_given_names_are_checked_but_arrays_need_no_names():
         warnings.simplefilter("error")
         encoder.transform(np.zeros((2, 3)))
         encoder.transform([[1, 2, 3]])
-        encoder.transform(frame("abc"))
+        encoder.transform(make_frame("abc"))
     with pytest.raises(ValueError, match="same order"):
-        encoder.transform(frame("acb"))
+        encoder.transform(make_frame("acb"))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_invalid_given_names_are_rejected(names, error, message):
 
 def test_given_names_must_agree_with_the_column_names():
     with pytest.raises(ValueError, match="differs from the column names"):
-        TableEncoder.fit_encode(frame("abc"), feature_names=["x", "y", "z"])
-    assert TableEncoder.fit_encode(frame("ab"), feature_names=["a", "b"])[0].feature_names == [
+        TableEncoder.fit_encode(make_frame("abc"), feature_names=["x", "y", "z"])
+    assert TableEncoder.fit_encode(make_frame("ab"), feature_names=["a", "b"])[0].feature_names == [
         "a",
         "b",
     ]
@@ -92,15 +92,15 @@ def test_given_names_must_agree_with_the_column_names():
 
 def test_duplicate_names_are_rejected():
     with pytest.raises(ValueError, match=r"duplicates: \['a'\]"):
-        TableEncoder.fit_encode(frame("aba"))
+        TableEncoder.fit_encode(make_frame("aba"))
 
 
 def test_names_of_mixed_types_are_rejected():
     with pytest.raises(TypeError, match=r"types \['int', 'str'\]"):
-        TableEncoder.fit_encode(frame(["a", 1]))
+        TableEncoder.fit_encode(make_frame(["a", 1]))
 
 
 def test_names_are_compared_before_the_number_of_features():
-    encoder, _ = TableEncoder.fit_encode(frame("abcd"))
+    encoder, _ = TableEncoder.fit_encode(make_frame("abcd"))
     with pytest.raises(ValueError, match="yet now missing:\n- d"):
-        encoder.transform(frame("abc"))
+        encoder.transform(make_frame("abc"))

@@ -7,7 +7,7 @@ from bosquet.data import TableEncoder
 RNG = np.random.default_rng(0)
 
 
-def fitted(X, **options):
+def encode_columns(X, **options):
     return TableEncoder.fit_encode(X, **options)[1]
 
 
@@ -26,19 +26,19 @@ def test_a_numeric_matrix_is_not_copied(dtype, order):
 def test_strided_and_reversed_views_are_not_copied():
     X = RNG.random((8, 6))
     for view in (X[::2], X[::-1, ::-2], X.T):
-        assert np.shares_memory(fitted(view), X)
+        assert np.shares_memory(encode_columns(view), X)
 
 
 def test_a_read_only_array_is_accepted():
     X = RNG.random((4, 2))
     X.flags.writeable = False
-    assert fitted(X) is X
+    assert encode_columns(X) is X
 
 
 @pytest.mark.parametrize("dtype", [">f8", ">f4", ">i4", "f2", "g"])
 def test_other_number_types_are_converted_to_the_same_numbers(dtype):
     X = np.array([[1, 2], [3, 4]], dtype=dtype)
-    columns = fitted(X)
+    columns = encode_columns(X)
     assert columns.dtype.isnative
     assert columns.dtype in (np.float32, np.float64, np.int32)
     np.testing.assert_array_equal(columns, X)
@@ -49,13 +49,13 @@ def test_subclasses_of_ndarray_are_read_as_plain_arrays():
         pass
 
     X = np.ones((2, 2)).view(Measured)
-    assert type(fitted(X)) is np.ndarray
-    assert np.shares_memory(fitted(X), X)
+    assert type(encode_columns(X)) is np.ndarray
+    assert np.shares_memory(encode_columns(X), X)
 
 
 def test_masked_values_are_missing():
     X = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
-    np.testing.assert_array_equal(fitted(X), [[1, np.nan], [3, 4]])
+    np.testing.assert_array_equal(encode_columns(X), [[1, np.nan], [3, 4]])
 
 
 def test_masked_text_is_missing():
@@ -67,14 +67,14 @@ def test_masked_text_is_missing():
 
 def test_objects_that_are_numbers_become_a_matrix_of_doubles():
     X = np.array([[1, None], [2.5, np.float32(3)], [True, np.nan]], dtype=object)
-    columns = fitted(X)
+    columns = encode_columns(X)
     assert columns.dtype == np.float64
     np.testing.assert_array_equal(columns, [[1, np.nan], [2.5, 3], [1, np.nan]])
 
 
 def test_infinite_values_are_ordinary():
     X = np.array([[np.inf], [-np.inf], [0.0]])
-    assert fitted(X) is X
+    assert encode_columns(X) is X
 
 
 @pytest.mark.parametrize("text_type", ["U", "T", object])
@@ -102,7 +102,7 @@ def test_nested_lists_keep_the_kind_of_each_column():
 
 
 def test_nested_lists_of_numbers_become_a_matrix():
-    np.testing.assert_array_equal(fitted([[1, 2], [3, 4]]), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(encode_columns([[1, 2], [3, 4]]), [[1, 2], [3, 4]])
 
 
 def test_other_columns_of_a_mixed_array_are_not_copied():
@@ -121,23 +121,23 @@ def test_every_sparse_form_gives_the_numbers_of_its_dense_reference(form, kind):
     dense = np.where(RNG.random((7, 4)) < 0.4, RNG.random((7, 4)), 0.0)
     dense[2, 1] = np.nan
     X = getattr(scipy.sparse, f"csr_{kind}")(dense).asformat(form)
-    np.testing.assert_array_equal(fitted(X), dense)
+    np.testing.assert_array_equal(encode_columns(X), dense)
 
 
 def test_sparse_counts_take_one_byte_each_and_doubles_stay_exact():
     counts = scipy.sparse.csr_array(np.array([[0.0, 1.0], [255.0, 0.0]]))
-    assert fitted(counts).dtype == np.uint8
+    assert encode_columns(counts).dtype == np.uint8
     exact = scipy.sparse.csr_array(np.array([[0.0, 0.1]]))
-    assert fitted(exact).dtype == np.float64
+    assert encode_columns(exact).dtype == np.float64
     whole = scipy.sparse.csr_array(np.array([[0, 2**53 + 1]]))
-    assert fitted(whole).tolist() == [[0, 2**53 + 1]]
+    assert encode_columns(whole).tolist() == [[0, 2**53 + 1]]
 
 
 def test_repeated_entries_of_a_sparse_matrix_add_up():
     X = scipy.sparse.coo_array((np.array([200.0, 100.0]), ([0, 0], [1, 1])), shape=(1, 2)).tocsr()
     unsummed = scipy.sparse.csc_array((np.array([200.0, 100.0]), [0, 0], [0, 0, 2]), shape=(1, 2))
-    assert fitted(X).tolist() == [[0, 300]]
-    assert fitted(unsummed).tolist() == [[0, 300]]
+    assert encode_columns(X).tolist() == [[0, 300]]
+    assert encode_columns(unsummed).tolist() == [[0, 300]]
 
 
 def test_a_column_of_a_sparse_matrix_may_be_categorical():

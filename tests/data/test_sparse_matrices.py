@@ -52,7 +52,7 @@ CLASSIFIERS = [
 ]
 
 
-def table() -> tuple[np.ndarray, np.ndarray]:
+def make_table() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = (rng.random((80, 4)) < 0.4) * rng.integers(1, 5, size=(80, 4)).astype(float)
     return X, X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=80)
@@ -65,7 +65,7 @@ def every_format(X: np.ndarray) -> list[Any]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=str)
 def test_the_format_of_a_sparse_matrix_changes_nothing(model: Any) -> None:
-    X, y = table()
+    X, y = make_table()
     if any(model is one for one in CLASSIFIERS):
         y = (y > 0).astype(int)
     expected = model.fit(X, y).predict(X)
@@ -75,7 +75,7 @@ def test_the_format_of_a_sparse_matrix_changes_nothing(model: Any) -> None:
 
 def broken(name: str) -> Any:
     """Build a matrix from its arrays, with one index outside its shape."""
-    X = sp.csr_array(table()[0]).asformat(name.split()[0])
+    X = sp.csr_array(make_table()[0]).asformat(name.split()[0])
     if name == "lil":
         X.rows[3], X.data[3] = [10**7], [1.0]
     elif name == "coo":
@@ -103,14 +103,14 @@ def test_an_index_outside_of_the_matrix_is_an_error(name: str) -> None:
 
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=str)
 def test_every_estimator_rejects_a_broken_matrix(model: Any) -> None:
-    y = (table()[1] > 0).astype(int)
+    y = (make_table()[1] > 0).astype(int)
     for name in ("csr", "coo"):
         with pytest.raises(ValueError, match="whose indices are invalid"):
             model.fit(broken(name), y)
 
 
 def test_a_broken_matrix_is_rejected_at_prediction_and_explanation() -> None:
-    X, y = table()
+    X, y = make_table()
     encoder, _ = TableEncoder.fit_encode(X)
     model = bosquet.GradientBoostingRegressor(n_estimators=2).fit(X, y)
     for use in (encoder.transform, model.predict, model.explain):
@@ -119,7 +119,7 @@ def test_a_broken_matrix_is_rejected_at_prediction_and_explanation() -> None:
 
 
 def test_the_check_does_not_change_the_matrix() -> None:
-    X = sp.csr_array(table()[0])
+    X = sp.csr_array(make_table()[0])
     X.data, X.indices = np.append(X.data, 9.0), np.append(X.indices, 0)  # beyond the last row
     parts = X.data, X.indices, X.indptr
     check_sparse(X)

@@ -21,7 +21,7 @@ from bosquet.explain import (
 from bosquet.explain.dependence import set_column
 
 
-def table(rows=250, missing=0.1, seed=0):
+def make_table(rows=250, missing=0.1, seed=0):
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, 4)).round(2)
     y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2])
@@ -33,7 +33,7 @@ def table(rows=250, missing=0.1, seed=0):
 
 @pytest.fixture(scope="module")
 def regressor():
-    X, y = table()
+    X, y = make_table()
     return GradientBoostingRegressor(n_estimators=15, min_samples_leaf=3, random_state=0).fit(
         X, y
     ), X
@@ -43,7 +43,7 @@ def regressor():
 @pytest.mark.parametrize("classes", [None, 2, 3])
 @pytest.mark.parametrize("forest", [False, True])
 def test_ice_curves_from_trees_match_predictions_of_changed_rows(classes, response, forest):
-    X, y = table()
+    X, y = make_table()
     if classes:
         y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
         kind = RandomForestClassifier if forest else GradientBoostingClassifier
@@ -106,7 +106,7 @@ def test_integer_weights_are_equivalent_to_repeated_rows(regressor):
 
 
 def test_recursion_matches_scikit_learn_on_the_same_trees():
-    X, y = table(missing=0)
+    X, y = make_table(missing=0)
     X = X.drop(columns="colour").to_numpy()
     theirs = SklearnForest(n_estimators=5, max_depth=4, random_state=0).fit(X, y)
     ensemble = _core.Ensemble(4, 1, [0.0], [])
@@ -155,7 +155,7 @@ def test_recursion_supports_levels_and_pairs_but_not_the_response(regressor):
 
 
 def test_models_of_scikit_learn_use_predictions():
-    X, y = table(missing=0)
+    X, y = make_table(missing=0)
     X = X.drop(columns="colour")
     model = SklearnForest(n_estimators=5, random_state=0).fit(X, y)
     found = partial_dependence(model, X, "b", grid=[-1.0, 1.0])
@@ -234,7 +234,7 @@ def test_accumulated_effects_of_a_product_are_the_product():
 
 
 def test_accumulated_effects_of_levels_are_their_differences():
-    X, y = table(rows=400, missing=0)
+    X, y = make_table(rows=400, missing=0)
     model = GradientBoostingRegressor(n_estimators=80, min_samples_leaf=2, random_state=0).fit(X, y)
     found = accumulated_local_effects(model, X, "colour")
     effects = dict(zip(found.grid[0], found.average, strict=True))

@@ -57,7 +57,7 @@ def references(model, X, y, **options):
     return counts, trees
 
 
-def fitted(model, X, y):
+def fit_model(model, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # with few trees some rows are in every bag
         return model.fit(X, y)
@@ -82,7 +82,7 @@ def test_forests_of_classifiers_agree_with_the_reference(voting, q, max_samples)
         TREES, max_features=q, max_samples=max_samples, voting=voting, split="exact",
         oob_score=True, random_state=3,
     )  # fmt: skip
-    fitted(model, X, y)
+    fit_model(model, X, y)
     counts, trees = references(model, X, y, features_per_node=q)
     np.testing.assert_array_equal(counts, [model._bag_counts(t) for t in range(TREES)])
     votes = np.array([reference.tree_votes(tree, X) for tree in trees])
@@ -99,7 +99,7 @@ def test_forests_of_regressors_agree_with_the_reference(q):
     model = RandomForestRegressor(
         TREES, max_features=q, min_samples_leaf=10, split="exact", oob_score=True, random_state=0
     )
-    fitted(model, X, y)
+    fit_model(model, X, y)
     counts, trees = references(model, X, y, features_per_node=q)
     votes = np.array([reference.tree_votes(tree, X) for tree in trees])
     np.testing.assert_allclose(model.predict(X), votes[:, :, 0].mean(axis=0))

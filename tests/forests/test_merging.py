@@ -88,7 +88,7 @@ def test_more_parts_make_a_better_forest():
     assert scores == sorted(scores)
 
 
-def table(rows, colours, seed):
+def make_table(rows, colours, seed):
     rng = np.random.default_rng(seed)
     colour = rng.choice(colours, rows)
     frame = pd.DataFrame({"size": rng.normal(size=rows), "colour": pd.Categorical(colour)})
@@ -96,7 +96,11 @@ def table(rows, colours, seed):
 
 
 def test_all_parts_use_the_category_codes_of_the_first_part():
-    parts = [table(80, ["red", "blue"], 0), table(80, ["red", "green"], 1), table(80, ["red"], 2)]
+    parts = [
+        make_table(80, ["red", "blue"], 0),
+        make_table(80, ["red", "green"], 1),
+        make_table(80, ["red"], 2),
+    ]
     forest = fit_in_parts(RandomForestClassifier(10, random_state=0, max_features=None), parts)
     rows = pd.DataFrame({"size": [0.0, 0.0], "colour": ["red", "blue"]})
     assert forest.predict(rows).tolist() == ["yes", "no"]

@@ -12,7 +12,7 @@ from bosquet.reference import glm as reference
 LINKS = ("logit", "probit", "cloglog")
 
 
-def sample(seed, rows=120, columns=3):
+def draw_sample(seed, rows=120, columns=3):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, columns))
     beta = rng.normal(0, 0.5, size=columns)
@@ -29,7 +29,7 @@ def with_constant(X):
 @example(seed=1693)  # full steps diverge with the complementary log-log link
 @settings(max_examples=8, deadline=None)
 def test_coefficients_errors_and_tests_agree_with_the_reference(link, seed):
-    X, y = sample(seed)
+    X, y = draw_sample(seed)
     model = BinomialRegression(link=link).fit(X, y)
     fit = reference.fit_binomial(with_constant(X), y, 1, link)
     errors = np.sqrt(np.diag(fit.covariance))
@@ -46,8 +46,8 @@ def test_coefficients_errors_and_tests_agree_with_the_reference(link, seed):
 
 @pytest.mark.parametrize("link", LINKS)
 def test_bands_go_through_the_inverse_link_as_the_reference_does(link):
-    X, y = sample(3)
-    new = sample(4)[0]
+    X, y = draw_sample(3)
+    new = draw_sample(4)[0]
     band = BinomialRegression(link=link).fit(X, y).confidence_band(new)
     wanted = reference.confidence_band(
         with_constant(new), reference.fit_binomial(with_constant(X), y, 1, link), link

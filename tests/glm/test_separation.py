@@ -13,7 +13,7 @@ from bosquet.glm import SeparationWarning
 from bosquet.glm.separation import has_certain_maximum
 
 
-def fitted(frame, formula="y ~ .", kind=BinomialRegression, **options):
+def fit_model(frame, formula="y ~ .", kind=BinomialRegression, **options):
     return kind(formula, on_separation="ignore", **options).fit(frame)
 
 
@@ -26,7 +26,7 @@ def overlapping():
 
 
 def test_overlapping_classes_are_not_separated(overlapping):
-    assert fitted(overlapping).separation_ is None
+    assert fit_model(overlapping).separation_ is None
 
 
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
@@ -43,7 +43,7 @@ def test_complete_separation_names_the_term_that_separates_alone(overlapping, li
 def test_classes_may_be_separated_by_two_terms_and_by_neither_alone(overlapping):
     overlapping["y"] = (overlapping.a + overlapping.b > 0.1).astype(int)
     overlapping["c"] = np.arange(60) % 7
-    separation = fitted(overlapping).separation_
+    separation = fit_model(overlapping).separation_
     assert separation.kind == "complete"
     assert separation.terms == ("a", "b")
 
@@ -53,12 +53,12 @@ def test_a_level_without_failures_is_quasi_complete_and_leaves_other_coefficient
 ):
     overlapping["g"] = np.where(np.arange(60) % 5 == 0, "rare", "common")
     overlapping.loc[overlapping.g == "rare", "y"] = 1
-    model = fitted(overlapping)
+    model = fit_model(overlapping)
     assert model.separation_.kind == "quasi-complete"
     assert model.separation_.coefficients == ("g[T.rare]",)
     assert model.separation_.terms == ("g",)
     # The finite coefficients are those of a fit to the rows that overlap.
-    rest = fitted(overlapping[overlapping.g == "common"], "y ~ a + b")
+    rest = fit_model(overlapping[overlapping.g == "common"], "y ~ a + b")
     np.testing.assert_allclose(model.params_[["Intercept", "a", "b"]], rest.params_, rtol=1e-4)
 
 
@@ -70,7 +70,7 @@ def test_separation_can_be_an_error(overlapping):
 
 def test_the_likelihood_ratio_test_is_valid_under_separation(overlapping):
     overlapping["y"] = (overlapping.b > 0).astype(int)
-    model = fitted(overlapping)
+    model = fit_model(overlapping)
     assert model.test("b", "wald").p_value > 0.5
     assert model.test("b", "lr").p_value < 1e-6
 
@@ -78,7 +78,7 @@ def test_the_likelihood_ratio_test_is_valid_under_separation(overlapping):
 def test_an_infinite_estimate_has_a_one_sided_profile_interval(overlapping):
     overlapping["g"] = (np.arange(60) % 5 == 0).astype(float)
     overlapping.loc[overlapping.g == 1, "y"] = 1
-    ends = fitted(overlapping, "y ~ a + g").confidence_intervals(interval="profile").loc["g"]
+    ends = fit_model(overlapping, "y ~ a + g").confidence_intervals(interval="profile").loc["g"]
     assert np.isfinite(ends.low)
     assert ends.high == np.inf
 
@@ -144,15 +144,15 @@ def test_one_of_three_classes_may_be_separated():
     y = np.where(x > 0.5, "high", np.where(x + rng.normal(0, 1.0, 90) > 0, "middle", "low"))
     y[x > 0.5] = "high"
     frame = pd.DataFrame({"x": x, "y": y})
-    model = fitted(frame, kind=MultinomialRegression)
+    model = fit_model(frame, kind=MultinomialRegression)
     assert model.separation_ is not None
     frame["y"] = rng.permutation(y)
-    assert fitted(frame, kind=MultinomialRegression).separation_ is None
+    assert fit_model(frame, kind=MultinomialRegression).separation_ is None
 
 
 def test_counts_that_are_all_zero_at_a_level_send_its_coefficient_to_minus_infinity():
     frame = pd.DataFrame({"g": list("aaabbbccc"), "y": [1, 2, 3, 0, 0, 0, 4, 1, 0]})
-    model = fitted(frame, kind=PoissonRegression)
+    model = fit_model(frame, kind=PoissonRegression)
     assert model.separation_.coefficients == ("g[T.b]",)
     assert model.params_["g[T.b]"] < -5
 

@@ -69,7 +69,9 @@ def split(head: int, pair: int, test: bytes, gain: float = 1.0, cover: float = 1
     return varint(head) + varint(pair) + test + struct.pack("<ff", gain, cover)
 
 
-def frame(trees: bytes, count: int = 1, flags: int = 0, lists: bytes = b"") -> bytes:
+def make_ensemble_section(
+    trees: bytes, count: int = 1, flags: int = 0, lists: bytes = b""
+) -> bytes:
     """Feature 0 is quantitative with the threshold 0.5, feature 1 has 12 categories."""
     start = varint(flags) + varint(2) + varint(1) + reals(0.0) + varint(0) + varint(12)
     return start + varint(1) + reals(0.5) + varint(0) + lists + varint(count) + trees
@@ -79,8 +81,8 @@ FIRST = varint(0)  # the only threshold
 
 
 def test_an_unchanged_handmade_file_is_read() -> None:
-    read(frame(varint(1) + split(1, 0, FIRST) + leaf() + leaf()))
-    read(frame(varint(1) + split(1 + 4 + 2, 0, b"\x02\x00\x08") + leaf() + leaf()))
+    read(make_ensemble_section(varint(1) + split(1, 0, FIRST) + leaf() + leaf()))
+    read(make_ensemble_section(varint(1) + split(1 + 4 + 2, 0, b"\x02\x00\x08") + leaf() + leaf()))
 
 
 BAD_TREES = {
@@ -148,7 +150,7 @@ BAD_TREES = {
 def test_a_bad_tree_is_rejected_by_name(name: str) -> None:
     tree, message = BAD_TREES[name]
     with pytest.raises(ModelFileError, match=message):
-        read(frame(tree))
+        read(make_ensemble_section(tree))
 
 
 def test_a_categorical_feature_is_not_split_at_a_threshold() -> None:
@@ -214,64 +216,72 @@ def counted_split(head: int, pair: int, test: bytes) -> bytes:
 
 ONE = varint(1) + reals(2.0)  # a list of one number
 BAD_FLAGS = {
-    "a flag that does not exist": (frame(varint(0) + leaf(), flags=16), "flags"),
+    "a flag that does not exist": (make_ensemble_section(varint(0) + leaf(), flags=16), "flags"),
     "listed vectors without vector leaves": (
-        frame(varint(0) + counted_leaf(FIRST), flags=LISTED_VECTORS, lists=ONE),
+        make_ensemble_section(varint(0) + counted_leaf(FIRST), flags=LISTED_VECTORS, lists=ONE),
         "its leaves are not vectors",
     ),
     "a number that is not in the list": (
-        frame(varint(0) + varint(0) + varint(1) + bytes(4), flags=LISTED_NUMBERS, lists=ONE),
+        make_ensemble_section(
+            varint(0) + varint(0) + varint(1) + bytes(4), flags=LISTED_NUMBERS, lists=ONE
+        ),
         "value of a leaf",
     ),
     "a vector that is not in the list": (
-        frame(varint(0) + varint(0) + varint(1) + bytes(4), flags=5, lists=ONE),
+        make_ensemble_section(varint(0) + varint(0) + varint(1) + bytes(4), flags=5, lists=ONE),
         "vector of a leaf",
     ),
     "no number to refer to": (
-        frame(varint(0) + varint(0) + varint(0) + bytes(4), flags=LISTED_NUMBERS, lists=varint(0)),
+        make_ensemble_section(
+            varint(0) + varint(0) + varint(0) + bytes(4), flags=LISTED_NUMBERS, lists=varint(0)
+        ),
         "value of a leaf",
     ),
     "a billion listed numbers": (
-        frame(varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(10**9)),
+        make_ensemble_section(varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(10**9)),
         "number of listed values",
     ),
     "a billion listed vectors": (
-        frame(varint(0) + leaf(), flags=5, lists=varint(10**9)),
+        make_ensemble_section(varint(0) + leaf(), flags=5, lists=varint(10**9)),
         "number of listed vectors",
     ),
     "listed numbers that do not ascend": (
-        frame(varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(2) + reals(2.0, 1.0)),
+        make_ensemble_section(
+            varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(2) + reals(2.0, 1.0)
+        ),
         "not in ascending order",
     ),
     "a listed number that is infinite": (
-        frame(varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(1) + reals(float("inf"))),
+        make_ensemble_section(
+            varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(1) + reals(float("inf"))
+        ),
         "not finite",
     ),
     "a listed vector twice": (
-        frame(varint(0) + leaf(), flags=5, lists=varint(2) + reals(1.0, 1.0)),
+        make_ensemble_section(varint(0) + leaf(), flags=5, lists=varint(2) + reals(1.0, 1.0)),
         "not in ascending order",
     ),
     "a listed vector that is not a number": (
-        frame(varint(0) + leaf(), flags=5, lists=varint(1) + reals(float("nan"))),
+        make_ensemble_section(varint(0) + leaf(), flags=5, lists=varint(1) + reals(float("nan"))),
         "not finite",
     ),
     "a vector that is infinite": (
-        frame(varint(0) + leaf(float("inf")), flags=VECTOR_LEAVES),
+        make_ensemble_section(varint(0) + leaf(float("inf")), flags=VECTOR_LEAVES),
         "not finite",
     ),
     "a count that is no exact float": (
-        frame(varint(0) + counted_leaf(reals(1.0), 1 << 24), flags=COUNTED_COVERS),
+        make_ensemble_section(varint(0) + counted_leaf(reals(1.0), 1 << 24), flags=COUNTED_COVERS),
         "cover of a leaf",
     ),
     "counts whose sum is no exact float": (
-        frame(
+        make_ensemble_section(
             varint(1) + counted_split(1, 0, FIRST) + counted_leaf(reals(1.0), 1 << 23) * 2,
             flags=COUNTED_COVERS,
         ),
         "cover of a split",
     ),
     "a cycle of counted splits": (
-        frame(
+        make_ensemble_section(
             varint(2)
             + counted_split(1, 1, FIRST)
             + counted_leaf(reals(1.0)) * 2

@@ -22,7 +22,7 @@ NO_WEIGHTS = np.zeros(0)
 every_loss = pytest.mark.parametrize(("name", "parameter"), cases())
 
 
-def sample(name: str, rows: int = 203, seed: int = 0) -> tuple[Array, Array, Array]:
+def draw_sample(name: str, rows: int = 203, seed: int = 0) -> tuple[Array, Array, Array]:
     """Return targets in the domain of the loss, raw predictions and weights."""
     rng = np.random.default_rng(seed)
     f = rng.normal(scale=2, size=rows)
@@ -32,7 +32,7 @@ def sample(name: str, rows: int = 203, seed: int = 0) -> tuple[Array, Array, Arr
 
 @every_loss
 def test_gradients_and_hessians_are_those_of_the_reference(name: str, parameter: float) -> None:
-    y, f, _ = sample(name)
+    y, f, _ = draw_sample(name)
     reference = loss_named(name, parameter)
     g, h = core_loss(name, parameter).gradient_hessian(y[None], f[None])
     assert g.dtype == h.dtype == np.float32
@@ -42,7 +42,7 @@ def test_gradients_and_hessians_are_those_of_the_reference(name: str, parameter:
 
 @every_loss
 def test_values_are_those_of_the_reference(name: str, parameter: float) -> None:
-    y, f, w = sample(name)
+    y, f, w = draw_sample(name)
     value = loss_named(name, parameter).value(y, f)
     loss = core_loss(name, parameter)
     assert loss.value(y[None], f[None], NO_WEIGHTS) == pytest.approx(value.sum(), rel=1e-12)
@@ -52,7 +52,7 @@ def test_values_are_those_of_the_reference(name: str, parameter: float) -> None:
 @every_loss
 @pytest.mark.parametrize("isa", ISAS)
 def test_responses_are_those_of_the_reference(name: str, parameter: float, isa: str) -> None:
-    _, f, _ = sample(name)
+    _, f, _ = draw_sample(name)
     f[:2] = 40.0, -40.0
     expected = loss_named(name, parameter).response(f)
     responses = core_loss(name, parameter).responses(f[:, None], isa)
@@ -74,7 +74,7 @@ def test_responses_of_many_classes_are_probabilities(isa: str) -> None:
 
 @every_loss
 def test_best_constants_are_those_of_the_reference(name: str, parameter: float) -> None:
-    y, _, w = sample(name)
+    y, _, w = draw_sample(name)
     loss, reference = core_loss(name, parameter), loss_named(name, parameter)
     for weight in (np.ones_like(y), w):
         given = NO_WEIGHTS if weight is not w else w
@@ -84,7 +84,7 @@ def test_best_constants_are_those_of_the_reference(name: str, parameter: float) 
 
 @every_loss
 def test_no_other_constant_is_better_than_the_best(name: str, parameter: float) -> None:
-    y, f, w = sample(name)
+    y, f, w = draw_sample(name)
     reference = loss_named(name, parameter)
 
     def total(start: Array, c: float) -> float:
@@ -101,7 +101,7 @@ def test_no_other_constant_is_better_than_the_best(name: str, parameter: float) 
 
 @every_loss
 def test_the_gradient_of_a_reference_is_the_slope_of_its_value(name: str, parameter: float) -> None:
-    y, f, _ = sample(name)
+    y, f, _ = draw_sample(name)
     reference = loss_named(name, parameter)
     e = 1e-5
     slope = (reference.value(y, f + e) - reference.value(y, f - e)) / (2 * e)
@@ -112,7 +112,7 @@ def test_the_gradient_of_a_reference_is_the_slope_of_its_value(name: str, parame
 def test_the_hessian_of_a_reference_is_the_slope_of_its_gradient(
     name: str, parameter: float
 ) -> None:
-    y, f, _ = sample(name)
+    y, f, _ = draw_sample(name)
     reference = loss_named(name, parameter)
     if name in ("absolute_error", "quantile", "huber"):
         np.testing.assert_array_equal(reference.hessian(y, f), np.ones_like(f))
@@ -127,7 +127,7 @@ def test_the_hessian_of_a_reference_is_the_slope_of_its_gradient(
 def test_derivatives_have_the_same_bits_on_every_instruction_set(
     name: str, parameter: float, rows: int
 ) -> None:
-    y, f, _ = sample(name, rows, seed=rows)
+    y, f, _ = draw_sample(name, rows, seed=rows)
     f[::5] *= 50
     loss = core_loss(name, parameter)
     results = [loss.gradient_hessian(y[None], f[None], isa) for isa in ISAS]
@@ -185,7 +185,7 @@ def test_for_quantiles_a_weight_equals_repeated_rows(level: float) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_delta_of_huber_is_a_quantile_of_the_residuals_of_the_round(weighted: bool) -> None:
-    y, f, w = sample("huber")
+    y, f, w = draw_sample("huber")
     loss, reference = core_loss("huber", 0.8), Huber(0.8)
     loss.start_round(y[None], f[None], w if weighted else NO_WEIGHTS)
     reference.start_round(y, f, w if weighted else np.ones_like(y))
@@ -195,7 +195,7 @@ def test_the_delta_of_huber_is_a_quantile_of_the_residuals_of_the_round(weighted
 
 
 def test_several_quantiles_share_one_target() -> None:
-    y, _, w = sample("quantile")
+    y, _, w = draw_sample("quantile")
     levels = [0.1, 0.5, 0.9]
     f = np.stack([np.full_like(y, level) for level in levels])
     loss = _core.Loss("quantile", 3, 1, levels)
@@ -254,7 +254,7 @@ def test_responses_of_levels_with_nan_are_sorted_without_it() -> None:
 def test_best_constants_beside_an_offset_are_those_of_the_reference(
     name: str, parameter: float, centre: float
 ) -> None:
-    y, f, w = sample(name)
+    y, f, w = draw_sample(name)
     loss, reference = core_loss(name, parameter), loss_named(name, parameter)
     (constant,) = loss.best_constants(y[None], w, f[None] + centre)
     expected = reference.best_shift(y, f, w) - centre
@@ -287,7 +287,7 @@ def test_best_constants_of_classes_beside_an_offset_are_those_of_the_reference()
 
 
 def test_each_of_several_targets_has_its_own_loss() -> None:
-    y, f, w = sample("poisson")
+    y, f, w = draw_sample("poisson")
     targets, raw = np.stack([y, 2 * y]), np.stack([f, -f])
     loss, reference = _core.Loss("poisson", 2, 2, []), loss_named("poisson")
     g, h = loss.gradient_hessian(targets, raw)

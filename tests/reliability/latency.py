@@ -34,7 +34,7 @@ EARLIEST = 0.02  # no signal is sent in this first share of a call's duration
 Call = Callable[[], Any]
 
 
-def table(rows: int, columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def make_table(rows: int, columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features, a noisy numeric target and a noisy class."""
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(rows, columns))
@@ -43,12 +43,12 @@ def table(rows: int, columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarra
 
 
 def fit_of(model: Any, rows: int, columns: int, classes: bool = True) -> Call:
-    X, number, label = table(rows, columns)
+    X, number, label = make_table(rows, columns)
     return lambda: model.fit(X, label if classes else number)
 
 
 def boosted(rows: int, rounds: int) -> tuple[Any, np.ndarray]:
-    X, _, label = table(rows, 20)
+    X, _, label = make_table(rows, 20)
     model = bosquet.GradientBoostingClassifier(n_estimators=rounds, early_stopping=False)
     return model.fit(X[:20_000], label[:20_000]), X
 
@@ -71,7 +71,7 @@ def dependence() -> Call:
 
 
 def permutation() -> Call:
-    X, _, label = table(50_000, 30)
+    X, _, label = make_table(50_000, 30)
     forest = bosquet.RandomForestClassifier(100, random_state=0).fit(X, label)
     return lambda: forest.importance("permutation", X, label)
 
@@ -93,7 +93,7 @@ def images() -> Call:
 def load() -> Call:
     from bosquet.io import model_bytes, model_from_bytes
 
-    X, _, label = table(60_000, 10)
+    X, _, label = make_table(60_000, 10)
     data = model_bytes(bosquet.RandomForestClassifier(300, random_state=0).fit(X, label))
     return lambda: model_from_bytes(data)
 

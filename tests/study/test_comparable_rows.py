@@ -29,7 +29,7 @@ from bosquet.study.tuning.time_limits import TimeLimits
 from bosquet.study.tuning.tuner import tune
 
 
-def table(n=3000, seed=0):
+def make_table(n=3000, seed=0):
     random = np.random.default_rng(seed)
     X = pd.DataFrame(random.normal(size=(n, 3)), columns=["a", "b", "c"])
     return X.assign(y=X["a"] + 0.5 * random.normal(size=n))
@@ -80,7 +80,7 @@ def test_a_method_on_fewer_rows_has_a_difference_but_no_test():
         repeats=5,
         verbose=0,
     )
-    study.fit(table(), "y")
+    study.fit(make_table(), "y")
     rows = {m["name"]: m for m in study.record_["methods"]}
     assert rows["few"]["subsampled"]
     assert rows["few"]["rows_used"] == 2000
@@ -182,7 +182,7 @@ def test_methods_that_cannot_use_all_rows_come_last_and_reduce_no_other_method(
     # By expected accuracy the first would come first, and take 60 s for all 2,400 training rows.
     slow = method_of_pace("svm-gaussian", 25.0)
     quick = [method_of_pace("quick", 0.01), method_of_pace("zebra", 0.01)]
-    study = Study(methods=[slow, *quick], budget=6, verbose=0, repeats=1).fit(table(), "y")
+    study = Study(methods=[slow, *quick], budget=6, verbose=0, repeats=1).fit(make_table(), "y")
     rows = {m["name"]: m for m in study.record_["methods"]}
     assert rows["quick"]["rows_used"] == rows["zebra"]["rows_used"] == 2400
     late = rows["svm-gaussian"]
@@ -195,7 +195,7 @@ def test_a_method_that_is_not_reached_states_the_duration_of_a_fit(
 ):
     monkeypatch.setattr(time_division, "END_OF_FIRST_ROUND", 0.0)
     methods = [method_of_pace("slow", 25.0), method_of_pace("quick", 0.01)]
-    study = Study(methods=methods, budget=5, verbose=0, repeats=1).fit(table(), "y")
+    study = Study(methods=methods, budget=5, verbose=0, repeats=1).fit(make_table(), "y")
     assert study.table_.loc["slow", "status"] == "not reached"
     message = study.table_.loc["slow", "message"]
     assert message == "one fit to all 2,400 training rows would take about 1:00"
@@ -258,7 +258,7 @@ def test_cost_models_that_are_wrong_are_noticed_before_a_slow_method_begins(ever
     study = Study(
         methods=[*quick, method_of_pace("cart", 2.0, cost=0.25)], budget=10, verbose=0, repeats=1
     )
-    study.fit(table(), "y")
+    study.fit(make_table(), "y")
     assert study.table_.loc["lda", "rows"] == 2400
     assert study.table_.loc["cart", "rows"] < 2400
 

@@ -26,7 +26,7 @@ LABELS = np.array(["no", "yes"])
 GIVEN = {"budget": None, "repeats": 2, "verbose": 0}
 
 
-def table(n=240, seed=0):
+def make_table(n=240, seed=0):
     random = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": random.normal(size=n), "b": random.normal(size=n)})
     frame["number"] = 3 + frame["a"] + 0.3 * random.normal(size=n)
@@ -197,9 +197,9 @@ def test_a_metric_that_fails_on_constant_predictions_is_one_clear_error(function
 
 # ------------------------------------------------------------------------------------ whole studies
 def test_a_study_is_scored_by_a_function():
-    frame = table().drop(columns="kind")
+    frame = make_table().drop(columns="kind")
     study = Study(metric=far_off_error, methods=["constant", "linear", "cart"], **GIVEN)
-    study.fit(frame, "number", test=table(100, 1))
+    study.fit(frame, "number", test=make_table(100, 1))
     record = study.record_
     assert record["metric"] == {
         "name": "far_off_error",
@@ -216,13 +216,13 @@ def test_a_study_is_scored_by_a_function():
     assert {"rmse", "mae"} <= set(record["methods"][0]["metrics"])
     assert "far_off_error" in str(study)
     assert "far_off_error" in page_html(record)
-    later = table(100, 1)
+    later = make_table(100, 1)
     expected = far_off_error(later["number"].to_numpy(), study.predict(later))
     assert record["test_table"]["metrics"]["far_off_error"] == pytest.approx(expected)
 
 
 def test_a_study_is_scored_by_a_scorer_and_is_reproducible():
-    frame = table().drop(columns="number")
+    frame = make_table().drop(columns="number")
     found = []
     for _ in range(2):
         study = Study(metric=make_scorer(profit), methods=["constant", "logistic"], **GIVEN)
@@ -237,7 +237,7 @@ def test_a_study_is_scored_by_a_scorer_and_is_reproducible():
 
 
 def test_a_checkpoint_is_resumed_only_with_the_same_metric(tmp_path):
-    frame = table().drop(columns="number")
+    frame = make_table().drop(columns="number")
     given = {**GIVEN, "methods": ["constant", "logistic"], "checkpoint": tmp_path / "c.jsonl"}
     scorer = make_scorer(fbeta_score, beta=2, pos_label="yes")
     study = Study(metric=scorer, **given).fit(frame, "kind")
@@ -254,14 +254,14 @@ def test_a_metric_that_fails_in_a_fold_ends_the_study_with_one_line():
         calls.append(len(y_true))
         return 1.0 if len(calls) < 3 else float("nan")
 
-    frame = table().drop(columns="number")
+    frame = make_table().drop(columns="number")
     with pytest.raises(ValueError, match="metric=sometimes_score returned nan on") as raised:
         Study(metric=sometimes_score, methods=["constant", "logistic"], **GIVEN).fit(frame, "kind")
     assert "\n" not in str(raised.value)
 
 
 def test_a_metric_that_always_fails_is_reported_before_any_fit():
-    frame = table().drop(columns="number")
+    frame = make_table().drop(columns="number")
 
     def broken_score(y_true, y_pred):
         raise KeyError("price")
@@ -288,7 +288,7 @@ def test_an_object_that_is_not_a_metric_raises():
     with pytest.raises(
         ValueError, match="metric=3 is not a metric; pass a name, 'auto', a function"
     ):
-        Study(metric=3).fit(table(), "number")
+        Study(metric=3).fit(make_table(), "number")
 
 
 def test_a_custom_metric_with_a_known_name_is_reported_too():
@@ -297,7 +297,7 @@ def test_a_custom_metric_with_a_known_name_is_reported_too():
 
     scorer = make_scorer(rmse, greater_is_better=False)
     study = Study(metric=scorer, methods=["constant"], **GIVEN)
-    study.fit(table().drop(columns="kind"), "number")
+    study.fit(make_table().drop(columns="kind"), "number")
     metrics = study.record_["methods"][0]["metrics"]
     assert metrics["rmse (own)"] == 7.0
     assert metrics["rmse"] < 3

@@ -10,7 +10,7 @@ from bosquet.study.compare.leaderboard import text_on_test_table
 from bosquet.study.report.document import page_html
 
 
-def table(n, seed, shift=0.0, classes=True):
+def make_table(n, seed, shift=0.0, classes=True):
     random = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": random.normal(size=n), "b": random.choice(["u", "v"], n)})
     score = 2 * frame["a"] + (frame["b"] == "u") + random.normal(size=n) * (1 + shift)
@@ -25,8 +25,8 @@ def studied(train, test):
 
 
 def test_classes_of_a_test_table_are_scored_by_the_chosen_model():
-    later = table(400, 1)
-    study = studied(table(300, 0), later)
+    later = make_table(400, 1)
+    study = studied(make_table(300, 0), later)
     found = study.record_["test_table"]
     assert found["n_rows"] == 400
     expected = log_loss(later["y"], study.predict_proba(later))
@@ -41,9 +41,9 @@ def test_classes_of_a_test_table_are_scored_by_the_chosen_model():
 
 
 def test_numbers_are_scored_and_rows_without_a_target_are_not():
-    later = table(200, 1, classes=False)
+    later = make_table(200, 1, classes=False)
     later.loc[later.index[:50], "y"] = np.nan
-    study = studied(table(300, 0, classes=False), later)
+    study = studied(make_table(300, 0, classes=False), later)
     found = study.record_["test_table"]
     assert (found["n_rows"], found["without_target"]) == (150, 50)
     expected = root_mean_squared_error(later["y"][50:], study.predict(later[50:]))
@@ -51,23 +51,23 @@ def test_numbers_are_scored_and_rows_without_a_target_are_not():
 
 
 def test_a_score_outside_of_the_interval_of_the_study_is_reported():
-    worse = studied(table(400, 0), table(2000, 1, shift=8))
+    worse = studied(make_table(400, 0), make_table(2000, 1, shift=8))
     assert "the score on the test table is worse" in text_on_test_table(worse.record_)
-    alike = studied(table(400, 0), table(2000, 1))
+    alike = studied(make_table(400, 0), make_table(2000, 1))
     assert "test table is worse" not in text_on_test_table(alike.record_)
 
 
 def test_classes_that_the_model_does_not_know_are_left_out_and_counted():
-    later = table(100, 1)
+    later = make_table(100, 1)
     later.loc[later.index[:7], "y"] = "perhaps"
-    study = studied(table(300, 0), later)
+    study = studied(make_table(300, 0), later)
     found = study.record_["test_table"]
     assert (found["n_rows"], found["unknown_classes"]) == (93, 7)
     assert "7 rows of unknown classes are not scored" in str(study)
 
 
 def test_a_test_table_without_the_target_is_used_for_drift_only():
-    study = studied(table(200, 0), table(100, 1).drop(columns="y"))
+    study = studied(make_table(200, 0), make_table(100, 1).drop(columns="y"))
     assert "test_table" not in study.record_
     assert text_on_test_table(study.record_) == ""
 
@@ -75,5 +75,5 @@ def test_a_test_table_without_the_target_is_used_for_drift_only():
 def test_a_test_table_with_other_columns_raises_before_any_fit():
     study = Study(methods=["constant"], budget=None)
     with pytest.raises(ValueError, match="the test table lacks the columns 'a', 'b' of the table"):
-        study.fit(table(100, 0), "y", test=table(50, 1)[["y"]].assign(c=1))
+        study.fit(make_table(100, 0), "y", test=make_table(50, 1)[["y"]].assign(c=1))
     assert not hasattr(study, "record_")

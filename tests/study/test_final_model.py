@@ -45,14 +45,16 @@ def few_rows(rows):
     )
 
 
-def table(n=4000, seed=0):
+def make_table(n=4000, seed=0):
     random = np.random.default_rng(seed)
     X = pd.DataFrame(random.normal(size=(n, 2)), columns=["a", "b"])
     return X.assign(y=X["a"] + 0.1 * random.normal(size=n))
 
 
 def test_a_method_tuned_on_a_subsample_is_finally_fitted_to_all_rows_with_their_penalty():
-    study = Study(methods=[few_rows(10**9)], budget=None, repeats=1, verbose=0).fit(table(), "y")
+    study = Study(methods=[few_rows(10**9)], budget=None, repeats=1, verbose=0).fit(
+        make_table(), "y"
+    )
     assert study.table_.loc["few", "rows"] == 2000
     assert study.best_.estimator.rows_ == 4000
     assert study.best_.estimator.alpha == 0.001 * 4000
@@ -61,7 +63,9 @@ def test_a_method_tuned_on_a_subsample_is_finally_fitted_to_all_rows_with_their_
 
 
 def test_fewer_rows_are_stated_with_the_reason():
-    study = Study(methods=[few_rows(2500)], budget=None, repeats=1, verbose=0).fit(table(), "y")
+    study = Study(methods=[few_rows(2500)], budget=None, repeats=1, verbose=0).fit(
+        make_table(), "y"
+    )
     assert study.best_.estimator.rows_ == 2500
     assert "The model is fitted to 2,500 of 4,000 rows: " in str(study)
     assert "fitted to 2,500 of 4,000 rows" in study._repr_html_()
@@ -110,7 +114,7 @@ def test_rounds_end_in_time_for_the_last_fit_of_the_leader():
 def test_a_killed_study_keeps_the_same_model_when_it_is_resumed(tmp_path):
     given = {"budget": None, "repeats": 1, "verbose": 0, "checkpoint": tmp_path / "study.jsonl"}
     models = [
-        Study(methods=[few_rows(10**9)], **given).fit(table(), "y").best_.estimator
+        Study(methods=[few_rows(10**9)], **given).fit(make_table(), "y").best_.estimator
         for _ in range(2)
     ]
     assert [model.rows_ for model in models] == [4000, 4000]

@@ -40,7 +40,7 @@ def noting_method():
     return method("noted", lambda shape, value, seed: Noted(value), PENALTIES)
 
 
-def table(n=8000, seed=0):
+def make_table(n=8000, seed=0):
     random = np.random.default_rng(seed)
     X = pd.DataFrame(random.normal(size=(n, 3)), columns=["a", "b", "c"])
     return X, (X["a"] + 0.1 * random.normal(size=n)).to_numpy()
@@ -61,7 +61,7 @@ def tune_on_subsample(one, X, y, hard_limit=60.0):
 
 
 def test_the_best_third_of_the_candidates_is_kept_best_first():
-    X, y = table()
+    X, y = make_table()
     less = tune_on_subsample(noting_method(), X, y)
     assert len(less.candidates) == 2
     assert less.candidates[0].setting == {"complexity": 1e-3}
@@ -70,14 +70,14 @@ def test_the_best_third_of_the_candidates_is_kept_best_first():
 
 
 def test_of_candidates_within_a_standard_error_the_most_complex_is_tried_first():
-    X, y = table()
+    X, y = make_table()
     same = method("same", lambda shape, value, seed: Ridge(1.0), (1, 2, 3, 4, 5, 6))
     less = tune_on_subsample(same, X, y)
     assert [one.complexity for one in less.candidates] == [6.0, 5.0]
 
 
 def test_few_candidates_or_few_rows_are_not_halved():
-    X, y = table()
+    X, y = make_table()
     assert (
         tune_on_subsample(method("two", lambda shape, value, seed: Noted(value), (1, 2)), X, y)
         is None
@@ -86,7 +86,7 @@ def test_few_candidates_or_few_rows_are_not_halved():
 
 
 def test_one_candidate_is_fitted_to_a_subsample_first_if_a_fit_to_all_rows_may_be_stopped():
-    X, y = table()
+    X, y = make_table()
     slow = FitCost(10.0)  # three seconds for 1,000 rows of three columns
     one = method("one", lambda shape, value, seed: Noted(value), rows_affordable=slow)
     less = tune_on_subsample(one, X, y)
@@ -106,7 +106,7 @@ class Stopped(Noted):
 
 
 def test_a_subsample_that_takes_too_long_is_replaced_by_fewer_rows():
-    X, y = table(40_000)
+    X, y = make_table(40_000)
     less = tune_on_subsample(
         method("stopped", lambda shape, value, seed: Stopped(value), PENALTIES), X, y
     )
@@ -117,14 +117,14 @@ def test_a_subsample_that_takes_too_long_is_replaced_by_fewer_rows():
 
 
 def test_boosting_and_other_methods_that_keep_their_rounds_need_no_subsample():
-    X, y = table()
+    X, y = make_table()
     boosting = replace(METHODS["gradient-boosting-defaults"], rows_affordable=FitCost(100.0))
     assert tune_on_subsample(boosting, X, y) is None
 
 
 def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monkeypatch):
     monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
-    X, y = table()
+    X, y = make_table()
     # A fit to all 6,400 training rows takes 0.3 s: six candidates and the last fit would take 2 s.
     study = Study(methods=[noting_method()], budget=30, verbose=0, repeats=1).fit(
         X.assign(y=y), "y"
@@ -138,7 +138,7 @@ def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monke
 
 def test_without_a_budget_nothing_is_halved(monkeypatch):
     monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
-    X, y = table(2000)
+    X, y = make_table(2000)
     study = Study(methods=[noting_method()], budget=None, verbose=0, repeats=1).fit(
         X.assign(y=y), "y"
     )

@@ -40,7 +40,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(moments, "BLOCK_VALUES", 1000)
 
 
-def table(classes, rows=400, seed=0):
+def make_table(classes, rows=400, seed=0):
     """Return numeric and binary columns, and labels of unequal classes with different covariances."""
     random = np.random.default_rng(seed)
     y = random.choice(classes, size=rows, p=np.arange(1, classes + 1) / sum(range(classes + 1)))
@@ -53,7 +53,7 @@ def table(classes, rows=400, seed=0):
 @pytest.mark.parametrize("name", PAIRS)
 def test_dense_and_sparse_rows_give_the_probabilities_of_scikit_learn(name, classes):
     theirs, ours = PAIRS[name]
-    X, y = table(classes)
+    X, y = make_table(classes)
     expected = theirs.fit(X, y).predict_proba(X)
     for matrix in (X, sparse.csr_matrix(X)):
         fitted = ours.fit(matrix, y)
@@ -65,7 +65,7 @@ def test_dense_and_sparse_rows_give_the_probabilities_of_scikit_learn(name, clas
 @pytest.mark.parametrize("name", PAIRS)
 def test_single_precision_changes_probabilities_by_less_than_a_thousandth(name):
     theirs, ours = PAIRS[name]
-    X, y = table(2)
+    X, y = make_table(2)
     expected = theirs.fit(X, y).predict_proba(X)
     thin = sparse.csr_matrix(X.astype(np.float32))
     assert np.allclose(ours.fit(thin, y).predict_proba(thin), expected, atol=1e-3)
@@ -74,7 +74,7 @@ def test_single_precision_changes_probabilities_by_less_than_a_thousandth(name):
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("shrinkage", [0.001, 0.5])
 def test_quadratic_analysis_gives_the_probabilities_of_gaussian_classes(shrinkage, classes):
-    X, y = table(classes)
+    X, y = make_table(classes)
     labels = np.unique(y)
     identity = np.eye(X.shape[1])
     densities = []
@@ -96,7 +96,7 @@ def test_quadratic_analysis_gives_the_probabilities_of_gaussian_classes(shrinkag
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("alpha", [1e-6, 50.0])
 def test_least_squares_of_sparse_rows_are_those_of_dense_ones(alpha, weighted):
-    X, y = table(3)
+    X, y = make_table(3)
     target = X[:, 0] + (y == "b") + np.random.default_rng(1).normal(size=len(y))
     weight = np.random.default_rng(2).random(len(y)) if weighted else None
     expected = Ridge(alpha).fit(X, target, weight)
@@ -106,7 +106,7 @@ def test_least_squares_of_sparse_rows_are_those_of_dense_ones(alpha, weighted):
 
 
 def test_least_squares_without_a_penalty_take_columns_that_are_sums_of_others():
-    X, y = table(3)
+    X, y = make_table(3)
     X = np.hstack([X, X[:, [0]] + X[:, [1]]])
     target = X[:, 0] + (y == "b")
     fitted = MomentRidge(0.0).fit(sparse.csr_matrix(X), target)
@@ -116,21 +116,21 @@ def test_least_squares_without_a_penalty_take_columns_that_are_sums_of_others():
 
 
 def test_a_class_of_one_row_has_no_covariance():
-    X, y = table(2)
+    X, y = make_table(2)
     y = np.where(np.arange(len(y)) == 7, "alone", y)
     with pytest.raises(ValueError, match="class 'alone' has one row"):
         QuadraticDiscriminant(reg_param=0.1).fit(X, y)
 
 
 def test_collinear_columns_without_shrinkage_are_an_error_with_advice():
-    X, y = table(2)
+    X, y = make_table(2)
     with pytest.raises(linalg.LinAlgError, match="within class 'a'; increase reg_param"):
         QuadraticDiscriminant().fit(np.hstack([X, X[:, [0]]]), y)
 
 
 @pytest.mark.parametrize("model", [Barycentres(), LinearDiscriminant(), QuadraticDiscriminant()])
 def test_one_class_raises(model):
-    X, _ = table(2)
+    X, _ = make_table(2)
     with pytest.raises(ValueError, match="y has only one class, 'a'"):
         model.fit(X, np.full(len(X), "a"))
 

@@ -15,13 +15,13 @@ from bosquet.study.explain.notable_rows import outlier_scores
 from bosquet.study.explain.row_explanations import OTHERS, explain_rows
 
 
-def table(n=200, columns=4, seed=0):
+def make_table(n=200, columns=4, seed=0):
     random = np.random.default_rng(seed)
     return pd.DataFrame(random.normal(size=(n, columns)), columns=[f"c{k}" for k in range(columns)])
 
 
 def test_contributions_to_a_linear_model_are_weights_times_distances_from_the_mean():
-    X = table()
+    X = make_table()
     y = X @ [1.0, -2.0, 0.5, 0.0]
     model = LinearRegression().fit(X, y)
     found = explain_rows(model, X[:3], None, X[:100], list(X.columns), seed=0)
@@ -34,7 +34,7 @@ def test_contributions_to_a_linear_model_are_weights_times_distances_from_the_me
 
 
 def test_shapley_values_of_classifiers_are_log_odds_of_the_given_class():
-    X = table()
+    X = make_table()
     y = np.where(X["c0"] + X["c1"] > 0, "yes", "no")
     model = LogisticRegression().fit(X, y)
     outputs = np.array([0, 1, 1])
@@ -45,7 +45,7 @@ def test_shapley_values_of_classifiers_are_log_odds_of_the_given_class():
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_trees_are_explained_exactly(classes):
-    X = table()
+    X = make_table()
     y = np.digitize(X["c0"], [0] if classes == 2 else [-0.5, 0.5])
     model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, y)
     outputs = np.array([0, 1])
@@ -61,7 +61,7 @@ def test_trees_are_explained_exactly(classes):
 
 
 def test_shapley_values_of_forests_are_probabilities_of_the_given_class():
-    X = table()
+    X = make_table()
     y = np.where(X["c0"] > 0, "yes", "no")
     model = RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
     outputs = np.array([0, 1, 0])
@@ -71,7 +71,7 @@ def test_shapley_values_of_forests_are_probabilities_of_the_given_class():
 
 
 def test_categories_and_missing_values_keep_their_types_when_filled_in():
-    X = table(60, 1).assign(
+    X = make_table(60, 1).assign(
         colour=pd.Categorical(["red", None, "blue"] * 20), name=["a", "b", None] * 20
     )
     seen = []
@@ -90,7 +90,7 @@ def test_categories_and_missing_values_keep_their_types_when_filled_in():
 
 def test_the_least_important_of_many_columns_are_merged_into_one(monkeypatch):
     monkeypatch.setattr(_reasons, "MAX_COLUMNS", 3)
-    X = table(columns=6)
+    X = make_table(columns=6)
     model = LinearRegression().fit(X, X @ [0.0, 0, 3, 2, 0, 1])
     found = explain_rows(model, X[:2], None, X[9:10], ["c2", "c3", "c5"], seed=0)
     assert found.names == ["c2", "c3", OTHERS]
@@ -98,7 +98,7 @@ def test_the_least_important_of_many_columns_are_merged_into_one(monkeypatch):
 
 
 def test_outlier_scores_find_rows_with_an_extreme_value():
-    X = table(100).assign(level=["usual"] * 99 + ["never"])
+    X = make_table(100).assign(level=["usual"] * 99 + ["never"])
     X.loc[5, "c2"] = 50.0
     order = np.argsort(-outlier_scores(X))
     assert order[0] == 5
@@ -109,7 +109,7 @@ def test_contributions_add_up_to_the_prediction_for_any_number_of_columns():
     from bosquet.study.explain.notable_rows import MAX_REASONS, notable_rows
     from bosquet.study.metrics.metric import metric_named
 
-    X = table(columns=12)
+    X = make_table(columns=12)
     y = (X @ np.arange(1.0, 13)).to_numpy()
     model = LinearRegression().fit(X, y)
     predictions = model.predict(X)
@@ -128,7 +128,7 @@ def test_contributions_add_up_to_the_prediction_for_any_number_of_columns():
 def test_contributions_to_a_forest_are_probabilities_of_its_predicted_class(kind):
     import bosquet
 
-    X = table(80)
+    X = make_table(80)
     y = np.where(X["c0"] > 0, "yes", "no")
     model = getattr(bosquet, kind)(n_estimators=15, random_state=0).fit(X, y)
     p = model.predict_proba(X[:10])

@@ -50,7 +50,7 @@ def test_the_clock_counts_what_an_earlier_run_has_used():
     assert StudyClock(None).seconds_left() == float("inf")
 
 
-def table(n=60):
+def make_table(n=60):
     random = np.random.default_rng(0)
     return pd.DataFrame({"a": random.normal(size=n), "y": random.normal(size=n)})
 
@@ -64,7 +64,7 @@ def test_tuning_stops_in_time_and_later_methods_are_left_out_and_named():
         budget=3, verbose=0, methods=[slow("a", 0.05, range(200)), slow("b", 2.0), slow("c", 0.1)]
     )
     began = time.monotonic()
-    study.fit(table(), "y")
+    study.fit(make_table(), "y")
     taken = time.monotonic() - began
     # b alone takes longer than planned; all other methods get less time.
     assert taken < 8
@@ -77,7 +77,7 @@ def test_tuning_stops_in_time_and_later_methods_are_left_out_and_named():
 def test_a_study_exceeds_its_budget_by_at_most_a_fifth():
     methods = [slow(name, 0.05, range(40)) for name in "abcde"]
     began = time.monotonic()
-    study = Study(budget=15, verbose=0, methods=methods).fit(table(), "y")
+    study = Study(budget=15, verbose=0, methods=methods).fit(make_table(), "y")
     taken = time.monotonic() - began
     assert taken < 1.2 * 15
     assert (study.table_["status"] == "done").all()
@@ -86,7 +86,7 @@ def test_a_study_exceeds_its_budget_by_at_most_a_fifth():
 
 def test_rounds_are_complete_and_a_note_reports_how_they_were_tuned():
     methods = [slow("a", 0.02, range(30)), slow("b", 0.02, range(30))]
-    study = Study(budget=5, verbose=0, methods=methods).fit(table(), "y")
+    study = Study(budget=5, verbose=0, methods=methods).fit(make_table(), "y")
     assert study.record_["repeats"] >= 2
     assert study.table_["splits"].nunique() == 1
     assert any("From the second split on" in note for note in study.record_["notes"])
@@ -124,7 +124,9 @@ def test_of_wide_tables_a_method_far_over_its_share_is_stopped_and_the_others_st
 
     endless = method("endless", lambda shape, value, seed: Endless(0), (1, 2))
     began = time.monotonic()
-    study = Study(budget=8, verbose=0, methods=[endless, slow("quick", 0.01)]).fit(table(), "y")
+    study = Study(budget=8, verbose=0, methods=[endless, slow("quick", 0.01)]).fit(
+        make_table(), "y"
+    )
     assert time.monotonic() - began < 16
     assert study.table_.loc["endless", "status"] == "stopped"
     assert "longer than its share" in study.table_.loc["endless", "message"]

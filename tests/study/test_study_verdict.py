@@ -12,7 +12,7 @@ from bosquet.study.explain.learning_curve import forecast
 from bosquet.study.run import time_division
 
 
-def table(n=120, signal=2.0, seed=0):
+def make_table(n=120, signal=2.0, seed=0):
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(random.normal(size=(n, 2)), columns=["a", "b"])
     return frame.assign(y=signal * frame["a"] + random.normal(size=n))
@@ -31,7 +31,7 @@ def endless(name="endless"):
 
 def fit_study(*methods, signal=2.0):
     study = Study(budget=None, repeats=2, verbose=0, methods=list(methods))
-    return study.fit(table(signal=signal), "y")
+    return study.fit(make_table(signal=signal), "y")
 
 
 def test_a_method_that_beats_the_constant_is_a_model():
@@ -51,7 +51,7 @@ def test_a_table_without_signal_is_a_conclusion_only_if_every_method_was_tried()
 
 def test_a_study_whose_methods_were_stopped_does_not_blame_the_columns(monkeypatch):
     monkeypatch.setattr(time_division, "WIDE", 1)
-    study = Study(budget=3, verbose=0, methods=[endless()]).fit(table(), "y")
+    study = Study(budget=3, verbose=0, methods=[endless()]).fit(make_table(), "y")
     assert study.table_.loc["endless", "status"] == "stopped"
     assert study.record_["verdict"] == {
         "kind": "inconclusive", "stopped": ["Endless"], "failed": [], "not_reached": [],
@@ -76,7 +76,7 @@ def test_a_method_with_too_few_splits_is_shown_without_a_test():
     FailsOnce.fits = 0
     sometimes = method("sometimes", lambda *given: FailsOnce(0), readable="yes")
     study = Study(budget=None, repeats=5, verbose=0, methods=[linear("no"), sometimes])
-    study.fit(table(), "y")
+    study.fit(make_table(), "y")
     row = next(m for m in study.record_["methods"] if m["name"] == "sometimes")
     assert len(row["scores"]) == 4
     assert row["difference"] is None

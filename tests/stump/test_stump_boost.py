@@ -27,7 +27,7 @@ def noisy(X: Array, rng: np.random.Generator) -> Array:
     return np.where(f + rng.normal(size=len(X)) > 0, 1.0, -1.0)
 
 
-def fitted(
+def run_rounds(
     X: Array, y: Array, w: Array, variant: str, rounds: int, rate: float = 1.0, **options: Any
 ) -> tuple[Any, Any, list[dict[str, Any]]]:
     levels = options.pop("levels", {})
@@ -44,7 +44,7 @@ def test_rounds_equal_those_of_the_reference(variant: str, rate: float, weighted
     X, levels = mixed_table(rng, 600)
     y = noisy(X, rng)
     w = rng.choice([0.5, 1.0, 4.0], size=600) if weighted else np.full(600, 3.0)
-    fit, ensemble, rounds = fitted(X, y, w, variant, 12, rate, levels=levels)
+    fit, ensemble, rounds = run_rounds(X, y, w, variant, 12, rate, levels=levels)
     expected, margins = boost(X, y, w, variant, 12, rate, tuple(levels))
     assert ensemble.n_trees == 12
     for found, reference in zip(rounds, expected, strict=True):
@@ -107,7 +107,7 @@ def test_a_stump_without_error_is_returned_but_not_added() -> None:
     X = np.arange(10.0)[:, None]
     y = np.where(X[:, 0] < 4, -1.0, 1.0)
     for variant in ("discrete", "mada"):
-        fit, ensemble, (report,) = fitted(X, y, np.ones(10), variant, 1)
+        fit, ensemble, (report,) = run_rounds(X, y, np.ones(10), variant, 1)
         assert (report["error"], report["z"], report["taken"]) == (0.0, 0.0, False)
         assert report["alpha"] == math.inf
         assert report["stump"].threshold == 3.5
@@ -120,7 +120,7 @@ def test_a_stump_without_error_is_returned_but_not_added() -> None:
 def test_a_stump_no_better_than_chance_is_returned_but_not_added() -> None:
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     y = np.array([-1.0, 1.0, 1.0, -1.0])
-    _, ensemble, (report,) = fitted(X, y, np.ones(4), "discrete", 1)
+    _, ensemble, (report,) = run_rounds(X, y, np.ones(4), "discrete", 1)
     assert (report["error"], report["alpha"], report["z"]) == (0.5, 0.0, 1.0)
     assert not report["taken"]
     assert report["stump"].feature == -1
@@ -132,7 +132,7 @@ def test_a_row_with_a_tiny_weight_still_counts_as_wrong() -> None:
     X = np.arange(6.0)[:, None]
     y = np.array([-1.0, -1.0, 1.0, -1.0, 1.0, 1.0])
     w = np.array([1.0, 1.0, 1e-25, 1.0, 1.0, 1.0])
-    _, ensemble, (report,) = fitted(X, y, w, "discrete", 1)
+    _, ensemble, (report,) = run_rounds(X, y, w, "discrete", 1)
     assert report["taken"]
     assert 0 < report["error"] < 1e-24
     assert ensemble.n_trees == 1
@@ -144,8 +144,8 @@ def test_a_row_of_weight_two_counts_as_two_rows(variant: str) -> None:
     X = rng.normal(size=(400, 4))
     y = noisy(X, rng)
     times = rng.integers(0, 3, size=400)
-    _, _, weighted = fitted(X, y, times.astype(float), variant, 8)
-    _, _, repeated = fitted(
+    _, _, weighted = run_rounds(X, y, times.astype(float), variant, 8)
+    _, _, repeated = run_rounds(
         np.repeat(X, times, axis=0), np.repeat(y, times), np.ones(times.sum()), variant, 8
     )
     for a, b in zip(weighted, repeated, strict=True):
@@ -166,7 +166,7 @@ def test_the_bound_holds_after_many_rounds(variant: str) -> None:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(500, 10))
     y = np.where(np.sum(X**2, axis=1) > 9.34, 1.0, -1.0)
-    fit, _, rounds = fitted(X, y, np.ones(500), variant, 200)
+    fit, _, rounds = run_rounds(X, y, np.ones(500), variant, 200)
     product = math.prod(report["z"] for report in rounds)
     assert math.isclose(product, np.mean(np.exp(-fit.margins())), rel_tol=1e-9)
     assert rounds[-1]["training_error"] <= product
@@ -178,7 +178,7 @@ def test_weights_stay_accurate_after_a_thousand_multiplications(variant: str) ->
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 5))
     y = np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
-    fit, _, rounds = fitted(X, y, np.ones(300), variant, 1000)
+    fit, _, rounds = run_rounds(X, y, np.ones(300), variant, 1000)
     product = math.exp(sum(math.log(report["z"]) for report in rounds))
     expected = np.exp(-fit.margins()) / 300
     assert math.isclose(product, expected.sum(), rel_tol=1e-8)
@@ -191,7 +191,7 @@ def test_steps_may_be_longer_than_optimal(variant: str) -> None:
     X = np.arange(8.0)[:, None]
     y = np.array([-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
     w = np.array([1.0, 1.0, 1e-12, 1.0, 1.0, 1.0, 1.0, 1.0])
-    fit, _, rounds = fitted(X, y, w, variant, 4, 2.0)
+    fit, _, rounds = run_rounds(X, y, w, variant, 4, 2.0)
     taken = [report["z"] for report in rounds if report["taken"]]
     potential = np.sum(w / w.sum() * np.exp(-fit.margins()))
     assert taken

@@ -15,7 +15,7 @@ from bosquet import _core
 ROWS = 21_000
 
 
-def table() -> tuple[Array, dict[int, int], Array, Array]:
+def make_table() -> tuple[Array, dict[int, int], Array, Array]:
     rng = np.random.default_rng(0)
     X, levels = mixed_table(rng, ROWS)
     y = np.where(np.nan_to_num(X[:, 0]) + rng.normal(size=ROWS) > 0, 1.0, -1.0)
@@ -23,7 +23,7 @@ def table() -> tuple[Array, dict[int, int], Array, Array]:
 
 
 def outcome(variant: str, binned: bool, isa: str, threads: int, weighted: bool) -> list[Any]:
-    X, levels, y, w = table()
+    X, levels, y, w = make_table()
     categories = [levels.get(f, 0) for f in range(5)]
     bins = learn_test_bins(X, categories) if binned else None
     search = search_of(X, levels, bins=bins, isa=isa, threads=threads)
@@ -55,7 +55,7 @@ def test_a_fit_does_not_depend_on_the_instruction_set(variant: str, binned: bool
 
 
 def test_searches_of_several_classes_do_not_depend_on_threads() -> None:
-    X, levels, y, w = table()
+    X, levels, y, w = make_table()
     Y = np.vstack([y, -y, np.where(X[:, 1] > 0, y, 1.0)])
     found = []
     for threads in (1, 2, 3, 8):

@@ -13,7 +13,7 @@ from bosquet.tables import TableError, TableTidier, tidy
 N = 40
 
 
-def table(**columns):
+def make_table(**columns):
     base = {"x": np.linspace(0, 1, N), "y": [0, 1] * (N // 2)}
     return pd.DataFrame(base | columns)
 
@@ -34,7 +34,7 @@ def test_dates_become_the_parts_that_vary():
         days.astype(str),
         days.strftime("%b %d, %Y %H:%M"),
     ):
-        frame = tidy(table(when=values), "y").frame
+        frame = tidy(make_table(when=values), "y").frame
         assert [c for c in frame if c.startswith("when")] == [
             f"when.{part}" for part in ("month", "day", "weekday", "hour")
         ]
@@ -44,14 +44,14 @@ def test_dates_become_the_parts_that_vary():
 
 
 def test_the_order_of_day_and_month_is_detected_or_noted():
-    clear = tidy(table(when=[f"{d:02d}/02/2024" for d in range(1, 21)] * 2))
+    clear = tidy(make_table(when=[f"{d:02d}/02/2024" for d in range(1, 21)] * 2))
     assert clear.tidier.plans[2].format == "%d/%m/%Y"
-    unclear = tidy(table(when=["01/02/2024", "03/04/2024"] * 20))
+    unclear = tidy(make_table(when=["01/02/2024", "03/04/2024"] * 20))
     assert "another order of day and month" in " ".join(unclear.notes)
 
 
 def test_numbers_stored_as_text_become_numbers():
-    frame = tidy(table(a=["1.5", "2"] * 20, b=[1, "2"] * 20, c=["1,5", "2,25"] * 20)).frame
+    frame = tidy(make_table(a=["1.5", "2"] * 20, b=[1, "2"] * 20, c=["1,5", "2,25"] * 20)).frame
     assert frame["a"].tolist()[:2] == [1.5, 2]
     assert frame["b"].tolist()[:2] == [1, 2]
     assert frame["c"].tolist()[:2] == [1.5, 2.25]
@@ -59,26 +59,28 @@ def test_numbers_stored_as_text_become_numbers():
 
 def test_a_few_words_among_numbers_count_as_missing_and_are_named():
     values = [str(v) for v in range(100, 138)] + ["unknown", "broken"]
-    tidied = tidy(table(a=values))
+    tidied = tidy(make_table(a=values))
     assert tidied.frame["a"].isna().sum() == 2
     assert "'unknown'" in " ".join(tidied.notes)
 
 
 def test_one_repeated_word_among_numbers_is_a_missing_value():
     values = [str(v / 7) for v in range(100, 125)] + ["not measured"] * 15
-    tidied = tidy(table(a=values))
+    tidied = tidy(make_table(a=values))
     assert tidied.frame["a"].isna().sum() == 15
     assert "'not measured', read as missing" in " ".join(tidied.notes)
 
 
 def test_mixed_text_and_numbers_are_a_category_with_a_note():
-    tidied = tidy(table(a=[1, 2, "red", "blue"] * 10))
+    tidied = tidy(make_table(a=[1, 2, "red", "blue"] * 10))
     assert sorted(tidied.frame["a"].cat.categories) == ["1", "2", "blue", "red"]
     assert any("a: mixed numbers and text" in note for note in tidied.notes)
 
 
 def test_booleans_are_zero_and_one():
-    frame = tidy(table(a=[True, False] * 20, b=["true", "FALSE"] * 20, c=[True, None] * 20)).frame
+    frame = tidy(
+        make_table(a=[True, False] * 20, b=["true", "FALSE"] * 20, c=[True, None] * 20)
+    ).frame
     assert frame["a"].tolist()[:2] == [1, 0]
     assert frame["b"].tolist()[:2] == [1, 0]
     assert frame["c"].isna().tolist()[:2] == [False, True]
@@ -86,7 +88,7 @@ def test_booleans_are_zero_and_one():
 
 def test_uninformative_columns_are_left_out_with_a_note():
     tidied = tidy(
-        table(
+        make_table(
             row=range(N),
             user_id=np.arange(N) * 7 % 1000,
             key=[f"k{i}" for i in range(N)],
@@ -107,12 +109,12 @@ def test_uninformative_columns_are_left_out_with_a_note():
 
 
 def test_equal_notes_on_many_columns_are_merged():
-    notes = tidy(table(**{f"c{i}": 1 for i in range(50)})).notes
+    notes = tidy(make_table(**{f"c{i}": 1 for i in range(50)})).notes
     assert notes == ["50 columns (c0, c1, c2, c3, c4 and 45 more): constant; left out"]
 
 
 def test_rows_without_a_target_are_left_out():
-    tidied = tidy(table(y=["a", "b", None, "b"] * 10), "y")
+    tidied = tidy(make_table(y=["a", "b", None, "b"] * 10), "y")
     assert len(tidied.frame) == 30
     assert tidied.frame["y"].tolist()[:3] == ["a", "b", "b"]
     assert any("10 rows without" in note for note in tidied.notes)
@@ -120,7 +122,7 @@ def test_rows_without_a_target_are_left_out():
 
 def test_targets_keep_their_kind():
     def kind(values):
-        tidied = tidy(table(y=values), "y")
+        tidied = tidy(make_table(y=values), "y")
         return tidied.tidier.target_kind, tidied.frame["y"].tolist()[:2]
 
     assert kind([1.0, None, 0.0, 1.0] * 10) == ("number", [1, 0])
@@ -133,22 +135,22 @@ def test_targets_keep_their_kind():
 @pytest.mark.parametrize(
     ("frame", "target", "message"),
     [
-        (table(), "z", "the target column 'z' is not in the table"),
-        (table(income=[0, 1] * 20), "incom", "did you mean 'income'"),
-        (table(y=1), "y", "is 1 in every row"),
-        (table(y=None), "y", "is missing in every row"),
-        (table(y=pd.date_range("2024", periods=N)), "y", "is a date"),
-        (table(y=[np.inf, 1] * 20), "y", "infinite"),
-        (table(y=[f"n{i}" for i in range(N)]), "y", "40 distinct values in 40 rows"),
-        (table()[:1], "y", "one row"),
-        (table()[["y"]], "y", "no column besides the target"),
-        (table()[:0], "y", "no rows"),
+        (make_table(), "z", "the target column 'z' is not in the table"),
+        (make_table(income=[0, 1] * 20), "incom", "did you mean 'income'"),
+        (make_table(y=1), "y", "is 1 in every row"),
+        (make_table(y=None), "y", "is missing in every row"),
+        (make_table(y=pd.date_range("2024", periods=N)), "y", "is a date"),
+        (make_table(y=[np.inf, 1] * 20), "y", "infinite"),
+        (make_table(y=[f"n{i}" for i in range(N)]), "y", "40 distinct values in 40 rows"),
+        (make_table()[:1], "y", "one row"),
+        (make_table()[["y"]], "y", "no column besides the target"),
+        (make_table()[:0], "y", "no rows"),
         (
             pd.DataFrame({"y": [0, 1] * 20, "a": [f"word {i}" for i in range(N)]}),
             "y",
             "no usable feature is left",
         ),
-        (table().set_axis(["y", "y"], axis=1), "y", "more than one column"),
+        (make_table().set_axis(["y", "y"], axis=1), "y", "more than one column"),
     ],
 )
 def test_an_unusable_table_raises_one_line(frame, target, message):
@@ -174,7 +176,7 @@ def test_duplicate_names_in_a_frame_become_distinct():
 
 def test_parts_of_a_date_do_not_take_the_name_of_a_column():
     frame = tidy(
-        table(when=pd.date_range("2024", periods=N), **{"when.day": [1.5, 2.5] * 20})
+        make_table(when=pd.date_range("2024", periods=N), **{"when.day": [1.5, 2.5] * 20})
     ).frame
     assert frame["when.day"].tolist()[:2] == [1.5, 2.5]
     assert frame["when.day_"].tolist()[:2] == [1, 2]
@@ -194,7 +196,7 @@ def later():
 
 @pytest.fixture
 def fitted():
-    train = table(
+    train = make_table(
         x=[f"{i / 8:.3f}".replace(".", ",") for i in range(N)],
         when=[f"{1 + i % 28}.{1 + i % 12}.202{i % 5}" for i in range(N)],
         code=["7", "A", "12", "B"] * 10,
@@ -242,7 +244,7 @@ def test_columns_that_are_missing_or_of_another_kind_are_named(fitted):
 def test_a_failed_fit_leaves_the_tidier_unchanged(fitted):
     before = fitted.to_state()
     with pytest.raises(TableError):
-        fitted.fit(table(), "nowhere")
+        fitted.fit(make_table(), "nowhere")
     assert fitted.to_state() == before
 
 

@@ -12,7 +12,7 @@ from bosquet.reference.cart import grow
 CRITERIA = {"squared_error": 1, "absolute_error": 1, "poisson": 1, "gini": 2, "entropy": 2}
 
 
-def data(criterion, *, classes=2, rows=60, seed=0, nominal=0):
+def make_data(criterion, *, classes=2, rows=60, seed=0, nominal=0):
     """Return data without ties; the first `nominal` columns are categorical."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 4)).round(6)
@@ -25,7 +25,7 @@ def data(criterion, *, classes=2, rows=60, seed=0, nominal=0):
     return X, np.exp(y / 2) if criterion == "poisson" else y
 
 
-def fitted(criterion, X, y, *, nominal=0, weight=None, **options):
+def fit_tree(criterion, X, y, *, nominal=0, weight=None, **options):
     kind = DecisionTreeClassifier if criterion in ("gini", "entropy") else DecisionTreeRegressor
     categorical = list(range(nominal)) or None
     model = kind(criterion=criterion, categorical_features=categorical, **options)
@@ -55,24 +55,24 @@ def assert_same(tree, reference, X, at=0):
 @pytest.mark.parametrize("criterion", list(CRITERIA))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_numeric_splits_agree_with_the_reference(criterion, weighted):
-    X, y = data(criterion)
+    X, y = make_data(criterion)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
     # With smaller leaves than five rows, two columns could give the same split.
-    tree = fitted(criterion, X, y, weight=weight, min_samples_leaf=5)
+    tree = fit_tree(criterion, X, y, weight=weight, min_samples_leaf=5)
     assert_same(tree, grow(X, y, weight, criterion=criterion, min_samples_leaf=5), X)
 
 
 @pytest.mark.parametrize(("criterion", "classes"), [("squared_error", 0), ("gini", 2), ("gini", 4)])
 def test_nominal_splits_are_the_best_of_all_groupings(criterion, classes):
     for seed in range(5):
-        X, y = data(criterion, classes=classes or 2, nominal=2, seed=seed, rows=80)
-        tree = fitted(criterion, X, y, nominal=2, min_samples_leaf=8, max_depth=3)
+        X, y = make_data(criterion, classes=classes or 2, nominal=2, seed=seed, rows=80)
+        tree = fit_tree(criterion, X, y, nominal=2, min_samples_leaf=8, max_depth=3)
         reference = grow(X, y, criterion=criterion, nominal=(0, 1), min_samples_leaf=8, max_depth=3)
         assert_same(tree, reference, X)
 
 
 def test_the_decrease_of_inertia_is_the_formula_of_the_two_means():
-    X, y = data("squared_error")
+    X, y = make_data("squared_error")
     model = DecisionTreeRegressor(max_leaf_nodes=2).fit(X, y)
     tree = model.tree_
     left = X[:, tree.feature[0]] <= tree.threshold[0]

@@ -40,7 +40,7 @@ def decrease_of(tree, X, y, w, criterion):
     return gains[np.abs(thresholds - tree.threshold[0]).argmin()]
 
 
-def fitted(criterion, X, y, w, **options):
+def fit_model(criterion, X, y, w, **options):
     cls = DecisionTreeRegressor if criterion == "squared_error" else DecisionTreeClassifier
     return cls(criterion=criterion, max_competitors=0, **options).fit(X, y, sample_weight=w)
 
@@ -68,7 +68,7 @@ def test_the_chosen_threshold_is_the_best(criterion, seed, signal, kind, rows):
         "extreme": np.exp(6 * rng.normal(size=rows)),
     }
     w = weights[kind]
-    tree = fitted(criterion, X, y, w, max_depth=1).tree_
+    tree = fit_model(criterion, X, y, w, max_depth=1).tree_
     if criterion == "squared_error":
         y = y - np.average(y, weights=w)  # centred, so that sums of squares keep their digits
     best = best_decrease(X, y, w, criterion)
@@ -82,7 +82,7 @@ def test_skipping_columns_early_does_not_change_the_tree(criterion):
     y = np.sin(2 * X[:, 3]) + X[:, 7] + rng.normal(size=6000)
     y = y if criterion == "squared_error" else (y > 0).astype(float)
     w = rng.exponential(size=6000)
-    without_competitors = fitted(criterion, X, y, w, max_depth=4)
+    without_competitors = fit_model(criterion, X, y, w, max_depth=4)
     # To store competitors, the best split of every column is needed.
     with_competitors = type(without_competitors)(
         criterion=criterion, max_competitors=3, max_depth=4

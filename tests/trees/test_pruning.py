@@ -86,7 +86,7 @@ DATA = {
 }
 
 
-def fitted(name):
+def fit_model(name):
     load, model = DATA[name]
     X, y = load(return_X_y=True)
     return X, y, model.fit(X, y)
@@ -94,7 +94,7 @@ def fitted(name):
 
 @pytest.mark.parametrize("name", DATA)
 def test_the_path_agrees_with_scikit_learn(name):
-    X, y, model = fitted(name)
+    X, y, model = fit_model(name)
     theirs = model.cost_complexity_pruning_path(X, y)
     # scikit-learn lists equal links one by one; the last of them corresponds to our step.
     alphas = np.where(theirs.ccp_alphas < 1e-15, 0, theirs.ccp_alphas)
@@ -108,7 +108,7 @@ def test_the_path_agrees_with_scikit_learn(name):
 
 @pytest.mark.parametrize("name", DATA)
 def test_pruned_trees_agree_with_scikit_learn(name):
-    X, y, model = fitted(name)
+    X, y, model = fit_model(name)
     tree = from_sklearn(model)
     alphas = weakest_link_path(tree).ccp_alphas
     between = (alphas[:-1] + alphas[1:]) / 2

@@ -22,7 +22,7 @@ from bosquet.reference.cart import grow
 SIZES = np.array(["large", "medium", "small"])
 
 
-def data(rows=150, seed=0):
+def make_data(rows=150, seed=0):
     """Return two targets with two and three classes; two of the four features are irrelevant."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, 4))
@@ -32,7 +32,7 @@ def data(rows=150, seed=0):
 
 
 def labelled(rows=150, seed=0):
-    X, y = data(rows, seed)
+    X, y = make_data(rows, seed)
     labels = np.empty(y.shape, dtype=object)
     labels[:, 0], labels[:, 1] = y[:, 0] * 10, SIZES[y[:, 1]]
     return X, labels
@@ -41,7 +41,7 @@ def labelled(rows=150, seed=0):
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_splits_agree_with_the_reference(criterion, weighted):
-    X, y = data(80)
+    X, y = make_data(80)
     weight = np.random.default_rng(1).integers(1, 4, 80).astype(float) if weighted else None
     model = DecisionTreeClassifier(criterion=criterion, max_depth=3, min_samples_leaf=6)
     tree = model.fit(X, y, weight).tree_
@@ -64,7 +64,7 @@ def test_splits_agree_with_the_reference(criterion, weighted):
 
 
 def test_predictions_agree_with_scikit_learn():
-    X, y = data(300)
+    X, y = make_data(300)
     X = X.astype(np.float32)
     ours = DecisionTreeClassifier(max_depth=3, min_samples_leaf=10).fit(X, y)
     theirs = sklearn_tree.DecisionTreeClassifier(max_depth=3, min_samples_leaf=10, random_state=0)
@@ -115,7 +115,7 @@ def test_labels_of_different_types_are_predicted_and_saved(model, tmp_path):
 
 
 def test_a_duplicated_target_gives_the_predictions_of_the_target():
-    X, y = data()
+    X, y = make_data()
     for kind in (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier):
         options = {} if kind is DecisionTreeClassifier else {"n_estimators": 5}
         twice = kind(random_state=0, **options).fit(X, y[:, [1, 1]])
@@ -137,7 +137,7 @@ def test_categorical_columns_are_split_for_all_targets_together():
 
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 def test_the_out_of_bag_error_is_the_mean_over_targets(voting):
-    X, y = data()
+    X, y = make_data()
     forest = RandomForestClassifier(60, oob_score=True, voting=voting, random_state=0).fit(X, y)
     wrong = [
         shares.argmax(axis=1) != y[:, t] for t, shares in enumerate(forest.oob_decision_function_)
@@ -154,7 +154,7 @@ def test_the_out_of_bag_error_is_the_mean_over_targets(voting):
 
 
 def test_class_weights_of_several_targets_are_multiplied():
-    X, y = data()
+    X, y = make_data()
     by_dict = [{0: 1.0, 1: 5.0}, {0: 1.0, 1: 2.0, 2: 3.0}]
     weight = np.array([1.0, 5.0])[y[:, 0]] * np.array([1.0, 2.0, 3.0])[y[:, 1]]
     given = DecisionTreeClassifier(class_weight=by_dict, max_depth=3).fit(X, y)
@@ -164,7 +164,7 @@ def test_class_weights_of_several_targets_are_multiplied():
 
 
 def test_options_and_methods_for_one_target_raise():
-    X, y = data()
+    X, y = make_data()
     for options in ({"priors": [0.5, 0.5]}, {"costs": np.eye(2)}, {"pruning": "cv"}):
         with pytest.raises(
             ValueError, match=f"{next(iter(options))} needs one target, but y has 2"
@@ -201,14 +201,14 @@ def test_options_and_methods_for_one_target_raise():
 
 
 def test_a_tree_of_several_targets_can_be_exported():
-    X, y = data()
+    X, y = make_data()
     tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
     assert "mean 0." in tree.export_text()
     assert len(tree.rules()) == 2
 
 
 def test_a_file_with_inconsistent_classes_raises():
-    X, y = data()
+    X, y = make_data()
     for model in (DecisionTreeClassifier(max_depth=2), RandomForestClassifier(2)):
         ensemble, metadata = unpack_trees(model_bytes(model.fit(X, y)))
         two, three = metadata["classes"]

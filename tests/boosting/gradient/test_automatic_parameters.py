@@ -14,7 +14,7 @@ def chosen_parameters(model, rows, shares=REGRESSION, outputs=1, has_eval_set=Fa
     return candidate_parameters(model, TrainingShape(rows, outputs, shares), has_eval_set)
 
 
-def table(rows=120, seed=0):
+def make_table(rows=120, seed=0):
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, 4))
     return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * random.normal(size=rows)
@@ -139,7 +139,7 @@ def test_the_penalty_is_smaller_if_a_class_is_rare():
 
 
 def test_the_chosen_set_has_the_smallest_loss_in_cross_validation():
-    X, y = table()
+    X, y = make_table()
     model = GradientBoostingRegressor(random_state=0).fit(X, y)
     losses = []
     for values in chosen_parameters(GradientBoostingRegressor(), 120):
@@ -151,14 +151,14 @@ def test_the_chosen_set_has_the_smallest_loss_in_cross_validation():
 
 
 def test_rows_of_weight_zero_do_not_count():
-    X, y = table(60)
+    X, y = make_table(60)
     weight = np.r_[np.ones(9), np.zeros(51)]
     model = GradientBoostingRegressor(random_state=0).fit(X, y, weight)
     assert model.parameters_["early_stopping"] is False  # nine rows are too few for folds
 
 
 def test_a_warm_start_keeps_the_values_of_the_first_fit():
-    X, y = table(1_200)
+    X, y = make_table(1_200)
     model = GradientBoostingRegressor(warm_start=True, n_estimators=5, random_state=0).fit(
         X[:90], y[:90]
     )
@@ -173,7 +173,7 @@ def test_a_warm_start_keeps_the_values_of_the_first_fit():
 
 
 def test_a_model_file_keeps_the_values(tmp_path):
-    X, y = table()
+    X, y = make_table()
     model = GradientBoostingClassifier(random_state=0).fit(X, y > 0)
     model.save(tmp_path / "model.bosquet")
     loaded = load(tmp_path / "model.bosquet")
@@ -185,11 +185,11 @@ def test_a_model_file_keeps_the_values(tmp_path):
 def test_an_unknown_quality_is_an_error(quality):
     message = "quality=.* is not valid: quality must be one of 'fast', 'default', 'best'"
     with pytest.raises(ValueError, match=message):
-        GradientBoostingRegressor(quality=quality).fit(*table())
+        GradientBoostingRegressor(quality=quality).fit(*make_table())
 
 
 def test_the_model_has_the_same_bits_for_any_number_of_threads():
-    X, y = table(200)
+    X, y = make_table(200)
     one, two = (
         GradientBoostingRegressor(random_state=0, n_jobs=jobs).fit(X, y).predict(X)
         for jobs in (1, 2)

@@ -19,7 +19,7 @@ from bosquet.reference.losses import loss_named
 CATEGORIES = [0, 0, 6]
 
 
-def sample(name: str, seed: int, rows: int = 220) -> tuple[Array, Array, Array]:
+def draw_sample(name: str, seed: int, rows: int = 220) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(seed)
     x = np.column_stack(
         [rng.normal(size=rows), np.round(rng.normal(size=rows)), rng.integers(0, 6, size=rows)]
@@ -52,7 +52,7 @@ def assert_references(
     tree: dict[str, Any] | None = None,
     **options: Any,
 ) -> None:
-    x, y, w = sample(name, seed)
+    x, y, w = draw_sample(name, seed)
     tree = {"max_leaf_nodes": 8, "min_samples_leaf": 5, **(tree or {})}
     options = {"learning_rate": 0.3, "seed": seed, **options}
     weight = w if weighted else None
@@ -126,7 +126,7 @@ def test_regularised_fits_agree(seed: int) -> None:
 
 
 def test_validation_losses_agree_after_every_round() -> None:
-    x, y, _ = sample("log_loss", 5)
+    x, y, _ = draw_sample("log_loss", 5)
     bins = learn_test_bins(x, CATEGORIES)
     train, rest = slice(0, 150), slice(150, None)
     loss = _core.Loss("log_loss", 1, 1, [])
@@ -158,7 +158,7 @@ def test_split_noise_changes_the_trees_as_in_the_reference(noise: float) -> None
     for seed in range(3):
         assert_references("squared_error", seed=seed, tree={"split_noise": noise})
         assert_references("log_loss", seed=seed, weighted=True, tree={"split_noise": noise})
-    x, y, _ = sample("squared_error", 0)
+    x, y, _ = draw_sample("squared_error", 0)
     options: dict[str, Any] = {"categories": CATEGORIES, "max_leaf_nodes": 8, "rounds": 4}
     without, noisy = (fit_core(x, y, split_noise=value, **options) for value in (0.0, noise))
     assert not np.array_equal(without.raw, noisy.raw)
@@ -167,7 +167,7 @@ def test_split_noise_changes_the_trees_as_in_the_reference(noise: float) -> None
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("outputs", [3, 5])
 def test_trees_for_all_classes_agree_with_the_reference(outputs: int, subsample: float) -> None:
-    x, noise, _ = sample("squared_error", seed=outputs)
+    x, noise, _ = draw_sample("squared_error", seed=outputs)
     y = np.digitize(noise, np.quantile(noise, np.arange(1, outputs) / outputs)).astype(float)
     tree = {"max_leaf_nodes": 6, "min_samples_leaf": 4, "l2_regularization": 0.5}
     options = {"learning_rate": 0.3, "subsample": subsample, "seed": 11}

@@ -8,7 +8,7 @@ from bosquet import GradientBoostingClassifier, GradientBoostingRegressor, load
 from bosquet.boosting.gradient._folds import BLOCK_ROUNDS, fold_rows, rounds_on_all_rows
 
 
-def table(rows=300, seed=0, noise=1.0):
+def make_table(rows=300, seed=0, noise=1.0):
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, 4))
     return X, X[:, 0] + X[:, 1] * X[:, 2] + noise * random.normal(size=rows)
@@ -30,7 +30,7 @@ def curve_by_hand(X, y, folds, n_rounds, weight=None):
 def test_losses_are_the_means_of_separate_fits_and_decide_the_number_of_rounds(
     weighted,
 ):
-    X, y = table()
+    X, y = make_table()
     weight = np.random.default_rng(1).uniform(0.5, 2, 300) if weighted else None
     model = GradientBoostingRegressor(
         quality="fast", early_stopping="cv", cv=3, n_iter_no_change=10, random_state=0
@@ -59,7 +59,7 @@ def test_the_rounds_grow_in_proportion_to_the_rows_up_to_a_limit():
 
 
 def test_the_model_has_the_same_bits_for_any_number_of_threads():
-    X, y = table(noise=0.3)
+    X, y = make_table(noise=0.3)
     fitted = [
         GradientBoostingClassifier(early_stopping="cv", n_runs=2, random_state=3, n_jobs=jobs).fit(
             X, y > 0
@@ -86,7 +86,7 @@ def test_folds_are_stratified_if_every_class_has_a_row_per_fold():
 
 
 def test_a_list_of_splits_equals_its_splitter():
-    X, y = table(120)
+    X, y = make_table(120)
     splitter = TimeSeriesSplit(3)
     options = {"early_stopping": "cv", "n_iter_no_change": 5, "random_state": 0}
     one = GradientBoostingRegressor(cv=splitter, **options).fit(X, y)
@@ -96,7 +96,7 @@ def test_a_list_of_splits_equals_its_splitter():
 
 
 def test_a_class_with_one_row_can_be_fitted():
-    X, y = table(60)
+    X, y = make_table(60)
     labels = np.where(np.arange(60) == 7, "rare", np.where(y > 0, "a", "b"))
     model = GradientBoostingClassifier(early_stopping="cv", random_state=0).fit(X, labels)
     assert np.isfinite(model.predict_proba(X)).all()
@@ -112,7 +112,7 @@ def test_there_are_no_more_folds_than_rows():
 
 
 def test_rows_of_weight_zero_do_not_count():
-    X, y = table()
+    X, y = make_table()
     weight = (np.arange(300) < 200).astype(float)
     with_zeros = GradientBoostingRegressor(early_stopping="cv", random_state=0).fit(X, y, weight)
     without = GradientBoostingRegressor(early_stopping="cv", random_state=0).fit(X[:200], y[:200])
@@ -122,7 +122,7 @@ def test_rows_of_weight_zero_do_not_count():
 @pytest.mark.parametrize("cv", [TimeSeriesSplit(3), list(TimeSeriesSplit(3).split(np.empty(300)))])
 @pytest.mark.parametrize("with_zeros", [False, True])
 def test_a_splitter_or_a_list_of_splits_can_be_passed(with_zeros, cv):
-    X, y = table()
+    X, y = make_table()
     weight = np.where(np.arange(300) % 7 == 0, 0.0, 1.0) if with_zeros else np.ones(300)
     model = GradientBoostingRegressor(
         quality="fast",
@@ -140,7 +140,7 @@ def test_a_splitter_or_a_list_of_splits_can_be_passed(with_zeros, cv):
 
 
 def test_a_stratified_splitter_receives_the_classes():
-    X, y = table(100)
+    X, y = make_table(100)
     model = GradientBoostingClassifier(
         early_stopping="cv", cv=StratifiedKFold(3), n_estimators=20, random_state=0
     ).fit(X, np.where(y > 0, "a", "b"))
@@ -148,7 +148,7 @@ def test_a_stratified_splitter_receives_the_classes():
 
 
 def test_a_split_without_rows_is_an_error():
-    X, y = table(100)
+    X, y = make_table(100)
     weight = np.r_[np.zeros(50), np.ones(50)]
     model = GradientBoostingRegressor(early_stopping="cv", cv=KFold(2), random_state=0)
     with pytest.raises(ValueError, match="split 0 of cv has 50 training rows and 0 validation"):
@@ -165,11 +165,11 @@ def test_a_split_without_rows_is_an_error():
 )  # fmt: skip
 def test_invalid_splits_are_an_error(cv, message):
     with pytest.raises(ValueError, match=message):
-        GradientBoostingRegressor(early_stopping="cv", cv=cv).fit(*table(50))
+        GradientBoostingRegressor(early_stopping="cv", cv=cv).fit(*make_table(50))
 
 
 def test_a_callback_sees_every_round_and_can_stop():
-    X, y = table()
+    X, y = make_table()
     seen = []
 
     def stop_after_five(info):
@@ -187,7 +187,7 @@ def test_a_callback_sees_every_round_and_can_stop():
 def test_folds_stop_other_learners_and_survive_a_model_file(tmp_path):
     from sklearn.tree import DecisionTreeRegressor
 
-    X, y = table()
+    X, y = make_table()
     learner = DecisionTreeRegressor(max_depth=2, random_state=0)
     model = GradientBoostingRegressor(
         early_stopping="cv", estimator=learner, n_estimators=40, n_iter_no_change=5, random_state=0
@@ -210,7 +210,7 @@ def test_folds_stop_other_learners_and_survive_a_model_file(tmp_path):
     ],
 )
 def test_what_cannot_be_combined_with_folds_is_an_error(parameters, eval_set, conflict):
-    X, y = table(50)
+    X, y = make_table(50)
     model = GradientBoostingRegressor(early_stopping="cv", **parameters)
     message = f"early_stopping='cv' cannot be combined with {conflict}; use early_stopping=True"
     with pytest.raises(ValueError, match=message):
@@ -220,4 +220,4 @@ def test_what_cannot_be_combined_with_folds_is_an_error(parameters, eval_set, co
 @pytest.mark.parametrize("cv", [1, 0, 2.5, "5"])
 def test_an_invalid_number_of_folds_is_an_error(cv):
     with pytest.raises(ValueError, match=r"cv="):
-        GradientBoostingRegressor(early_stopping="cv", cv=cv).fit(*table(50))
+        GradientBoostingRegressor(early_stopping="cv", cv=cv).fit(*make_table(50))

@@ -28,7 +28,7 @@ def large_data(rows=30_000, features=12):
     return X, (signal + random.logistic(size=rows) > 0).astype(int)
 
 
-def fitted(X, y, **parameters):
+def fit_model(X, y, **parameters):
     parameters = {"n_estimators": 8, "max_leaf_nodes": 63, "early_stopping": False, **parameters}
     return GradientBoostingClassifier(random_state=7, **parameters).fit(X, y)
 
@@ -37,7 +37,7 @@ def fitted(X, y, **parameters):
 def test_the_number_of_threads_does_not_change_the_bits(setting):
     X, y = large_data()
     bits = [
-        fitted(X, y, n_jobs=threads, **SETTINGS[setting]).decision_function(X)
+        fit_model(X, y, n_jobs=threads, **SETTINGS[setting]).decision_function(X)
         for threads in (1, 2, 3, 8)
     ]
     for other in bits[1:]:
@@ -79,9 +79,9 @@ def containers(X):
 
 def test_the_container_does_not_change_the_bits():
     X, y = large_data(rows=2_000)
-    first = fitted(X, y).decision_function(X)
+    first = fit_model(X, y).decision_function(X)
     for name, frame in containers(X).items():
-        model = fitted(frame, y)
+        model = fit_model(frame, y)
         assert np.array_equal(model.decision_function(frame), first), name
 
 
@@ -100,7 +100,7 @@ def test_the_container_does_not_change_categories():
         polars.DataFrame(data).with_columns(polars.col("colour").cast(polars.Categorical)),
         pyarrow.table(data),
     ]
-    bits = [fitted(frame, y).decision_function(frame) for frame in frames]
+    bits = [fit_model(frame, y).decision_function(frame) for frame in frames]
     for other in bits[1:]:
         assert np.array_equal(other, bits[0])
 
@@ -115,18 +115,18 @@ def test_the_instruction_set_does_not_change_the_bits(setting, monkeypatch):
     bits = {}
     for isa in ("baseline", _core.best_isa(), "avx2"):
         monkeypatch.setenv("BOSQUET_ISA", isa)
-        bits[isa] = fitted(X, y, **SETTINGS[setting]).decision_function(X)
+        bits[isa] = fit_model(X, y, **SETTINGS[setting]).decision_function(X)
     for isa, other in bits.items():
         assert np.array_equal(other, bits["baseline"]), isa
 
 
 def test_concurrent_fits_do_not_affect_each_other():
     X, y = large_data(rows=10_000)  # enough rows for each fit to start its own threads
-    expected = fitted(X, y).decision_function(X)
+    expected = fit_model(X, y).decision_function(X)
     results = [None] * 4
 
     def work(i):
-        results[i] = fitted(X, y).decision_function(X)
+        results[i] = fit_model(X, y).decision_function(X)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for thread in threads:

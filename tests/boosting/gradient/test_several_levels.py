@@ -24,7 +24,7 @@ def noise(rows=300, seed=0):
     return X, 0.2 * X[:, 0] + random.normal(size=rows)
 
 
-def fitted(name="quantile", levels=LEVELS, **options):
+def fit_model(name="quantile", levels=LEVELS, **options):
     X, y = noise()
     return GradientBoostingRegressor(name, **{name: levels}, **FEW, **options).fit(X, y), X, y
 
@@ -36,7 +36,7 @@ def crossing_rate(predicted, levels):
 @pytest.mark.parametrize("name", ["quantile", "expectile"])
 @pytest.mark.parametrize("levels", [LEVELS, LEVELS[::-1], [0.5, 0.4, 0.6, 0.45, 0.55]])
 def test_predictions_never_cross_and_are_the_rearranged_raw_predictions(name, levels):
-    model, X, _ = fitted(name, levels)
+    model, X, _ = fit_model(name, levels)
     raw, predicted = model._raw(X), model.predict(X)
     assert crossing_rate(raw, levels) > 0.05
     assert crossing_rate(predicted, levels) == 0
@@ -45,7 +45,7 @@ def test_predictions_never_cross_and_are_the_rearranged_raw_predictions(name, le
 
 @pytest.mark.parametrize("name", ["quantile", "expectile"])
 def test_the_mean_loss_does_not_increase(name):
-    model, X, y = fitted(name)
+    model, X, y = fit_model(name)
 
     def loss(f):
         return np.mean([loss_named(name, q).value(y, f[:, k]) for k, q in enumerate(LEVELS)])
@@ -54,8 +54,8 @@ def test_the_mean_loss_does_not_increase(name):
 
 
 def test_columns_follow_the_given_order_of_the_levels():
-    up, X, _ = fitted(levels=[0.1, 0.9], max_features=None)
-    down, _, _ = fitted(levels=[0.9, 0.1], max_features=None)
+    up, X, _ = fit_model(levels=[0.1, 0.9], max_features=None)
+    down, _, _ = fit_model(levels=[0.9, 0.1], max_features=None)
     np.testing.assert_array_equal(up.predict(X), down.predict(X)[:, ::-1])
 
 
@@ -63,7 +63,7 @@ def test_columns_follow_the_given_order_of_the_levels():
     "options", [{}, {"n_runs": 2}, {"estimator": DecisionTreeRegressor(max_depth=3)}]
 )
 def test_everything_that_predicts_returns_the_same_order(options, tmp_path):
-    model, X, _ = fitted(**options)
+    model, X, _ = fit_model(**options)
     predicted = model.predict(X)
     assert crossing_rate(predicted, LEVELS) == 0
     stages = list(model.staged_predict(X))
@@ -87,14 +87,14 @@ def test_several_targets_with_one_level_are_not_sorted():
 
 
 def test_shapley_values_add_up_to_the_predictions_before_the_rearrangement():
-    model, X, _ = fitted()
+    model, X, _ = fit_model()
     found = model.explain(X)
     np.testing.assert_allclose(found.prediction, model._raw(X), atol=1e-9)
     assert np.abs(found.prediction - model.predict(X)).max() > 1e-3
 
 
 def test_partial_dependence_is_that_of_the_predictions():
-    model, X, _ = fitted()
+    model, X, _ = fit_model()
     X = pd.DataFrame(X, columns=list("abcd"))
     model.fit(X, noise()[1])
     found = partial_dependence(model, X, "a", grid=[-1.0, 0.0, 1.0])

@@ -21,7 +21,7 @@ from bosquet.explain import (
 SMALL = {"n_estimators": 12, "min_samples_leaf": 5, "random_state": 0}
 
 
-def table(rows=1_200, seed=0, missing=True):
+def make_table(rows=1_200, seed=0, missing=True):
     """Two columns of many levels whose combination decides, one of few levels, one quantity."""
     random = np.random.default_rng(seed)
     user, item = random.integers(0, 60, rows), random.integers(0, 40, rows)
@@ -51,7 +51,7 @@ def regressor(**options):
 
 @pytest.fixture(scope="module")
 def data():
-    X, signal = table()
+    X, signal = make_table()
     return X, (signal > 0).astype(int), signal
 
 
@@ -108,7 +108,7 @@ def test_without_categorical_columns_both_encodings_are_the_same():
 
 # ------------------------------------------------------------------------------ same bits
 def test_the_bits_do_not_depend_on_the_threads_or_the_container():
-    X, signal = table(30_000)
+    X, signal = make_table(30_000)
     y = (signal > 0).astype(int)
     expected = classifier(n_jobs=1).fit(X, y).decision_function(X)
     for threads in (2, 3):
@@ -206,7 +206,7 @@ def test_the_predictor_gives_the_predictions_of_the_model(data):
 
 # ---------------------------------------------------------------------------- bad input
 def test_unusual_columns_are_accepted():
-    X, signal = table(500)
+    X, signal = make_table(500)
     y = (signal > 0).astype(int)
     X = X.assign(
         one="same",
