@@ -167,11 +167,11 @@ constexpr const char* kMatrix = "the matrix";
 class BinnedMatrixBuilder {
   public:
     BinnedMatrixBuilder(const Bins& bins, std::size_t rows, bool has_columns,
-                        const std::string& folder)
+                        const std::string& folder, std::size_t max_column_copies)
         : bins_(bins) {
         check_at_most(rows, kMaxRows, "rows");
-        matrix_ =
-            std::make_shared<BinnedMatrix>(bins_.features, rows, BinStorage{has_columns, folder});
+        matrix_ = std::make_shared<BinnedMatrix>(
+            bins_.features, rows, BinStorage{has_columns, folder, max_column_copies});
     }
 
     void append(nb::object data, const std::string& isa, int threads) {
@@ -273,11 +273,13 @@ void bind_data(nb::module_& module) {
 
     nb::class_<BinnedMatrixBuilder>(module, "BinnedMatrixBuilder",
                                     "A binned matrix whose rows are appended in batches.")
-        .def(nb::init<const Bins&, std::size_t, bool, const std::string&>(), nb::arg("bins"),
-             nb::arg("rows"), nb::arg("has_columns"), nb::arg("folder"),
-             "`has_columns` is whether features are stored as columns too, which makes splits "
-             "faster. With a folder, the bins are in a temporary file there; with an empty string, "
-             "in memory.")
+        .def(
+            nb::init<const Bins&, std::size_t, bool, const std::string&, std::size_t>(),
+            nb::arg("bins"), nb::arg("rows"), nb::arg("has_columns"), nb::arg("folder"),
+            nb::arg("max_column_copies") = 0,
+            "`has_columns` is whether features are stored as columns too, which makes splits "
+            "faster. If not, a fit may copy as many columns as `max_column_copies`. With a folder, "
+            "the bins are in a temporary file there; with an empty string, in memory.")
         .def("append", &BinnedMatrixBuilder::append, nb::arg("data"), nb::arg("isa"),
              nb::arg("threads"), "Bin the next rows.")
         .def("finish", &BinnedMatrixBuilder::finish, "Return the matrix after its last row.")

@@ -64,6 +64,7 @@ BinnedMatrix::BinnedMatrix(const Table& table, std::span<const FeatureBins> bins
 BinnedMatrix::BinnedMatrix(std::span<const FeatureBins> bins, std::size_t rows,
                            const BinStorage& storage)
     : rows_(rows),
+      max_column_copies_(storage.max_column_copies),
       layout_(bins, rows, storage.has_columns),
       tiles_(layout_.tile_bytes, storage.folder),
       columns_(layout_.column_bytes, storage.folder) {}

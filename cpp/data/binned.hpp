@@ -54,6 +54,8 @@ struct Layout {
 struct BinStorage {
     bool has_columns = true;  // whether narrow features are stored column-major too
     std::string folder;       // of a temporary file; empty: in memory
+    // Without columns: how many narrow features a fit may copy (grow/column_copies.hpp).
+    std::size_t max_column_copies = 0;
 };
 
 class BinnedMatrix {
@@ -70,6 +72,7 @@ class BinnedMatrix {
     // The rows that have been binned so far.
     std::size_t filled_rows() const { return filled_rows_; }
     const Layout& layout() const { return layout_; }
+    std::size_t max_column_copies() const { return max_column_copies_; }
     const std::uint8_t* tile(const Tile& tile) const { return tiles_.data() + tile.offset; }
     NarrowColumn column(const FeaturePlace& place) const {
         if (layout_.has_columns) return {contiguous_column(place), 1};
@@ -96,6 +99,7 @@ class BinnedMatrix {
                     std::size_t first_row, const BinKernels& kernels);
 
     std::size_t rows_ = 0, filled_rows_ = 0;
+    std::size_t max_column_copies_ = 0;
     Layout layout_;
     Buffer<std::uint8_t> tiles_;
     Buffer<std::uint8_t> columns_;

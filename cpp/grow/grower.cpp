@@ -87,7 +87,8 @@ Grower::Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
       team_(&team),
       reducer_(&reducer),
       finder_(matrix, options, *kernels_, reducer),
-      histograms_(matrix, *kernels_, team.size()) {
+      histograms_(matrix, *kernels_, team.size()),
+      column_copies_(matrix) {
     for (auto& rows : rows_) rows = Buffer<std::uint32_t>(matrix.rows());
     marks_ = Buffer<std::uint64_t>(matrix.rows() / 64 + 1);
     for (int worker = 0; worker < team.size(); ++worker)
@@ -116,6 +117,7 @@ void Grower::set_matrix(const BinnedMatrix& matrix) {
     matrix_ = &matrix;
     finder_.set_matrix(matrix);
     histograms_.set_matrix(matrix);
+    column_copies_.set_matrix(matrix);
 }
 
 Grower::GrowingNode* Grower::new_node() {
@@ -131,6 +133,7 @@ GrownTree Grower::grow(const PackedGradient* gradients, const GradientScale& sca
     gradients_ = gradients;
     key_ = key;
     finder_.set_scale(scale);
+    column_copies_.start_tree();
     nodes_used_ = 0;
     tree_features_ = draw(matrix_->layout().active, options_->features_by_tree, key, 1);
 
@@ -298,6 +301,7 @@ std::size_t Grower::read_from_message(std::size_t position, PackedGradient* hist
 void Grower::prepare_expansion(GrowingNode& node, bool is_last_split) {
     node.left = new_node();
     node.right = new_node();
+    column_copies_.announce(node.split.feature, node.count, *team_);
     if (!is_last_split) node.child_histogram = histograms_.acquire();
 }
 
@@ -413,7 +417,7 @@ std::size_t Grower::mark(const GrowingNode& node, RowSet rows,
     const FeaturePlace& place = matrix_->layout().features[split.feature];
     if (place.wide)
         return kernels_->mark_wide(matrix_->wide_column(place), rows, table.data(), marks);
-    NarrowColumn column = matrix_->column(place);
+    NarrowColumn column = column_copies_.column(split.feature);
     if (!table.empty()) return kernels_->mark_table(column, rows, table.data(), marks);
     std::uint8_t shift = split.missing_left ? 0 : 1;
     return kernels_->mark_below(column, rows, shift, static_cast<std::uint8_t>(split.bin - shift),

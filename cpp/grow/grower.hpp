@@ -10,6 +10,7 @@
 
 #include "base/buffer.hpp"
 #include "data/binned.hpp"
+#include "grow/column_copies.hpp"
 #include "grow/histograms.hpp"
 #include "grow/kernels.hpp"
 #include "grow/options.hpp"
@@ -95,6 +96,7 @@ class Grower {
     Reducer* reducer_;
     SplitFinder finder_;
     HistogramBuilder histograms_;
+    ColumnCopies column_copies_;
 
     const PackedGradient* gradients_ = nullptr;
     std::uint64_t key_ = 0;

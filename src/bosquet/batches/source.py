@@ -159,6 +159,10 @@ class BatchSource:
         self._check_any_rows()
         if progress is not None:
             progress(rows, bytes_before)
+        import pyarrow
+
+        # Arrow keeps the memory of past batches, up to some hundred megabytes, for the next ones.
+        pyarrow.default_memory_pool().release_unused()
 
     def _check_rows(self, index: int, rows: int) -> None:
         """Check that a part has the same number of rows in every pass."""

@@ -47,10 +47,15 @@ def bin_table(
 
 
 def empty_matrix(bins: _core.Bins, n_rows: int, memory: BinMemory) -> _core.BinnedMatrixBuilder:
-    """Return a matrix to which the rows are appended, in memory or in a temporary file."""
+    """Return a matrix to which the rows are appended, in memory or in a temporary file.
+
+    If its copy as columns does not fit into the memory, a fit copies the columns that it reads most.
+    """
     tiles, copies = _core.binned_bytes(bins, n_rows)
     folder = "" if tiles <= memory.limit else memory.folder
-    return _core.BinnedMatrixBuilder(bins, n_rows, tiles + copies <= memory.limit, folder)
+    unused = memory.limit - (0 if folder else tiles)
+    n_copies = 0 if unused >= copies and not folder else int(unused // max(n_rows, 1))
+    return _core.BinnedMatrixBuilder(bins, n_rows, not folder and unused >= copies, folder, n_copies)
 
 
 def code_bins(

@@ -93,7 +93,8 @@ CASES: dict[str, tuple[Any, str, str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("limit", [None, 0])
+# The last limit has room for copies of two columns.
+@pytest.mark.parametrize("limit", [None, 0, 2 * N_ROWS])
 @pytest.mark.parametrize("case", CASES)
 def test_a_model_of_batches_is_the_model_of_the_table(frame, folder, tmp_path, case, limit):
     model, target, weight = CASES[case]
