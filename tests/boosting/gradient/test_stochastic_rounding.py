@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_fit import ISAS, Array, CoreFit, assert_same_tree, fit_core, probe_rows
+from core_fit import Array, CoreFit, assert_same_tree, fit_core, probe_rows
+from instruction_sets import ISAS
 from numpy.typing import NDArray
 
 from bosquet import GradientBoostingRegressor, _core
