@@ -186,11 +186,17 @@ def _add_latency(seconds):
     Exchange._prompt_send, Exchange._send = send, late_send
 
 
-def measure(work, repeats=2):
-    """Return the seconds of a round: the difference between fits of many and of few rounds."""
+def measure(work, repeats=3):
+    """Return the seconds of a round.
+
+    The driver receives the rounds of a call together. The first calls and the last one, which may run rounds
+    that the fit does not need, are not counted.
+    """
     import dask.array as da
 
-    from bosquet.dask import GradientBoostingClassifier
+    from bosquet.dask import GradientBoostingClassifier, stepper
+
+    stepper.SECONDS_PER_CALL = 0.1
 
     table = data.binary(work.rows, seed=1)
     with cluster_of(work) as client:
@@ -199,18 +205,18 @@ def measure(work, repeats=2):
         X = da.from_array(table.X, chunks=(chunk, work.features)).persist()
         y = da.from_array(table.y, chunks=chunk).persist()
 
-        def seconds(rounds):
+        def seconds():
+            times = []
             model = GradientBoostingClassifier(
-                n_estimators=rounds, max_leaf_nodes=work.leaves, max_features=None, early_stopping=False,
-                random_state=0,
+                n_estimators=60, max_leaf_nodes=work.leaves, max_features=None, early_stopping=False,
+                random_state=0, callbacks=[lambda _: times.append(time.perf_counter())],
             )  # fmt: skip
-            start = time.perf_counter()
             model.fit(X, y, client=client)
-            return time.perf_counter() - start
+            first_of_call = np.flatnonzero(np.diff(times, prepend=0) > 0.01)[3:]
+            first, last = first_of_call[0], first_of_call[-1]
+            return (times[last - 1] - times[first - 1]) / (last - first)
 
-        seconds(2)
-        few, many = 10, 40
-        return min(seconds(many) - seconds(few) for _ in range(repeats)) / (many - few)
+        return min(seconds() for _ in range(repeats))
 
 
 # -------------------------------------------------------------------------------------------- report

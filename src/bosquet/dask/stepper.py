@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 # Workers run rounds for about this long before they report: a call takes some milliseconds, and Ctrl-C, a
 # callback or early stopping wait for its end.
 SECONDS_PER_CALL = 0.5
+# The first call is short, and each one twice as long as the one before: the last call may run rounds that the
+# fit does not need.
+SECONDS_OF_FIRST_CALL = 0.02
 # The workers are counted this often: new ones take part from the next round on.
 _SECONDS_BETWEEN_COUNTS = 5.0
 
@@ -77,6 +80,7 @@ class ClusterStepper:
             np.asarray(terms.ensemble.base, dtype=float), None,
         )  # fmt: skip
         self._workers: list[ClusterWorker] = []  # the worker of each part
+        self._seconds = SECONDS_OF_FIRST_CALL
         self._name = ""
         self._counted = 0.0  # when the workers were counted last
         self._ahead: deque[BoostedRound] = deque()  # rounds that workers have finished
@@ -148,7 +152,9 @@ class ClusterStepper:
         """Run rounds on all workers; return those that they have finished."""
         if time.monotonic() - self._counted > _SECONDS_BETWEEN_COUNTS:
             self._welcome_new_workers()
-        call = {w.address: (self._name, SECONDS_PER_CALL) for w in self._workers}
+        seconds = min(self._seconds, SECONDS_PER_CALL)
+        self._seconds = 2 * seconds
+        call = {w.address: (self._name, seconds) for w in self._workers}
         return self._cluster.call(worker_fits.boost, call)[self._workers[0].address]
 
     def _welcome_new_workers(self) -> None:
