@@ -1,4 +1,4 @@
-"""What all estimators share: atomic publication of a fit, feature attributes, and `model.save(path)`.
+"""Functions that all estimators share: atomic publication of a fit, feature attributes, `model.save(path)`.
 
 A fit works on a copy of the estimator that has its own attribute dictionary. When it has finished, that
 dictionary becomes the estimator's in one assignment. A method that reads the fit takes the dictionary once.
@@ -110,7 +110,7 @@ def _parameters_set_since(
 
 
 class FeatureNames(Protocol):
-    """What an estimator publishes of its table: `TableEncoder` has it."""
+    """The facts that an estimator publishes of its table: `TableEncoder` has them."""
 
     n_features: int
     feature_names: list[str] | None

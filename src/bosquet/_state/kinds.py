@@ -1,4 +1,4 @@
-"""What model files and explanations need to know about each kind of model, and the list of all kinds."""
+"""The kinds of models, with the facts that model files and explanations need of each."""
 
 from __future__ import annotations
 

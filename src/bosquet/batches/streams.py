@@ -1,4 +1,4 @@
-"""What can be read only once: Arrow streams, iterators of batches, lazy frames of polars."""
+"""Tables that can be read only once: Arrow streams, iterators of batches, lazy frames of polars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fit` is given: a table in memory or in batches, with the names of its target and weights."""
+"""The arguments of `fit`: a table in memory or in batches, with the names of its target and weights."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class EarlyStopping:
 
 # -------------------------------------------------------------------------- the loop
 class HasRounds(Protocol):
-    """What counts its rounds."""
+    """Protocol of objects with a number of rounds."""
 
     @property
     def n_rounds(self) -> int: ...
@@ -114,7 +114,7 @@ TermsT = TypeVar("TermsT", bound=Terms)
 
 
 class Stepper(Protocol):
-    """What adds a term to a model: native trees, or any learner."""
+    """Protocol of objects that add a term to a model: native trees, or any learner."""
 
     @property
     def terms(self) -> HasRounds: ...

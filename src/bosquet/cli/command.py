@@ -22,7 +22,7 @@ from bosquet.cli.arguments import (
 from bosquet.cli.commands import COMMANDS
 from bosquet.cli.option_names import with_option_names
 
-OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
+OK, INTERNAL_ERROR, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """examples:
   bosquet demo                                              study a built-in data set
@@ -109,21 +109,21 @@ def _report_error(error: Exception) -> int:
     """Print an error in one line and return the exit code."""
     if isinstance(error, UserError | ImportError | ConnectionError):
         _print_error(str(error))
-        return WRONG
+        return USER_ERROR
     if isinstance(error, OSError):
         _discard_output()
         _print_error(f"{error.filename or 'the output'}: {error.strerror or error}")
-        return WRONG
+        return USER_ERROR
     if isinstance(error, ValueError) or _is_about_input(error):
         _print_error(with_option_names(str(error)))
-        return WRONG
+        return USER_ERROR
     if isinstance(error, MemoryError):
         _print_error("not enough memory for this table; use fewer rows or columns")
-        return WRONG
+        return USER_ERROR
     _print_error(
         f"internal error: {type(error).__name__}: {error} (please report it with the output of --traceback)"
     )
-    return FAILED
+    return INTERNAL_ERROR
 
 
 def _is_about_input(error: Exception) -> bool:

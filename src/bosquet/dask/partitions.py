@@ -84,7 +84,7 @@ class PartitionReader:
 
 @dataclass(frozen=True)
 class PartitionSurvey:
-    """What the driver learns from a partition in the first pass.
+    """The facts that the driver learns from a partition in the first pass.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class RowsOfSet:
 
 
 class Reader(Protocol):
-    """What reads a partition as encoded columns, batch by batch."""
+    """Protocol of objects that read a partition as encoded columns, batch by batch."""
 
     def columns(self, table: Any, partition: Partition) -> Iterator[Columns]: ...
 

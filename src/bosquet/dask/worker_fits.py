@@ -40,7 +40,7 @@ _SHARE_OF_MEMORY = 0.5
 
 @dataclass(frozen=True)
 class FitSetup:
-    """What all parts of a fit have in common.
+    """The settings that all parts of a fit have in common.
 
     `all_rows` are the numbers of rows of the training set and of the validation set (0: none). `terms` are
     the rounds so far, None if the fit starts from the constants `base`.

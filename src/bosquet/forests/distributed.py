@@ -1,4 +1,4 @@
-"""What a cluster needs of forests: columns on which several processes grow trees."""
+"""The interface of forests to clusters: columns on which several processes grow trees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bosquet.trees.growing import TreeTarget
 
 
 class ForestFit(Protocol):
-    """What grows the trees of a forest, as `_core.CartFit` does."""
+    """Protocol of objects that grow the trees of a forest, as `_core.CartFit` does."""
 
     def grow(
         self,

@@ -16,7 +16,7 @@ TRUTH = frozenset(("true", "false"))
 
 
 class ColumnKind:
-    """What the cells of a column are: numbers in some notation, booleans or text.
+    """The kind of the cells of a column: numbers in some notation, booleans or text.
 
     `add` every block of the column, then again while `is_settled` is False: a later block may change the
     notation of numbers, and the earlier blocks have to be numbers in the new one, too.

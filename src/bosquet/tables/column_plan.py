@@ -14,7 +14,7 @@ Reason = Literal["", "constant", "empty", "identifier", "text", "nested"]
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What a column of the training table is, and how it is converted.
+    """The kind of a column of the training table, and its conversion.
 
     The plan depends on the whole column and is the same for all fits. What a fit learns from its training
     rows, such as scales and levels, is in the encoder of the model.

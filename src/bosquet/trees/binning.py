@@ -55,7 +55,9 @@ def empty_matrix(bins: _core.Bins, n_rows: int, memory: BinMemory) -> _core.Binn
     folder = "" if tiles <= memory.limit else memory.folder
     unused = memory.limit - (0 if folder else tiles)
     n_copies = 0 if unused >= copies and not folder else int(unused // max(n_rows, 1))
-    return _core.BinnedMatrixBuilder(bins, n_rows, not folder and unused >= copies, folder, n_copies)
+    return _core.BinnedMatrixBuilder(
+        bins, n_rows, not folder and unused >= copies, folder, n_copies
+    )
 
 
 def code_bins(

@@ -1,4 +1,4 @@
-"""What decision trees and forests share: a part of their states in model files, and a mean of trees."""
+"""The state that decision trees and forests share in model files, and the mean of trees."""
 
 from __future__ import annotations
 

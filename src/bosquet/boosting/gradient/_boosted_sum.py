@@ -1,4 +1,4 @@
-"""What a fitted model of gradient boosting gives: raw predictions, a fast predictor, importances."""
+"""Raw predictions, a fast predictor and importances of a fitted model of gradient boosting."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ _BEST_RATE_FACTOR, _BEST_RUNS_FACTOR = 0.6, 2
 
 @dataclass(frozen=True)
 class TrainingShape:
-    """What the rules depend on: rows with a positive weight, outputs, shares of the classes."""
+    """The arguments of the rules: rows with a positive weight, outputs, shares of the classes."""
 
     n_rows: int
     outputs: int

@@ -1,4 +1,4 @@
-"""What a cluster needs of gradient boosting: columns whose trees are boosted in several processes."""
+"""The interface of gradient boosting to clusters: columns whose rows are in several processes."""
 
 from __future__ import annotations
 
