@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("distributed")
 from bosquet.dask.cluster import ClusterWorker
 from bosquet.dask.partitions import Partition
-from bosquet.dask.shares import EncodedReader, FitPartition, divide
+from bosquet.dask.shares import EncodedReader, FitPartition, PlaceInSet, divide
 
 
 def partition(number: int, n_rows: int, *, validation: bool = False, holders: Any = ()) -> Any:
-    place = (None, 0, n_rows)
+    place = PlaceInSet(None, 0, n_rows)
     places = (None, place) if validation else (place, None)
     return FitPartition(None, Partition(number, n_rows), EncodedReader(), places, holders)
 

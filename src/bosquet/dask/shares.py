@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -61,6 +61,14 @@ class EncodedReader:
         yield table
 
 
+class PlaceInSet(NamedTuple):
+    """The rows of a partition in the training set or in the validation set, where they are consecutive."""
+
+    selected: np.ndarray | None  # of the rows of the partition; None: all
+    first_row: int
+    n_rows: int
+
+
 @dataclass(frozen=True)
 class FitPartition:
     """A partition with the places of its rows in the training set and in the validation set.
@@ -70,23 +78,23 @@ class FitPartition:
     delayed : the table, delayed
     partition : Partition
     reader : Reader
-    places : for each set (selected, first row, number of rows), None if it has no rows here
+    places : for each set, None if it has no rows here
     holders : addresses of the workers that hold the table in memory
     """
 
     delayed: Any
     partition: Partition
     reader: Reader
-    places: tuple[tuple[np.ndarray | None, int, int] | None, ...]
+    places: tuple[PlaceInSet | None, ...]
     holders: tuple[str, ...] = ()
 
     @property
     def n_training_rows(self) -> int:
-        return 0 if self.places[0] is None else self.places[0][2]
+        return 0 if self.places[0] is None else self.places[0].n_rows
 
     @property
     def n_rows(self) -> int:
-        return sum(place[2] for place in self.places if place is not None)
+        return sum(place.n_rows for place in self.places if place is not None)
 
     def rows(self, sets: Sequence[EncodedRows]) -> list[RowsOfSet | None]:
         """Return targets, weights and offsets of the rows of each set."""
@@ -95,11 +103,12 @@ class FitPartition:
             if place is None:
                 found.append(None)
                 continue
-            selected, first, n_rows = place
-            last = first + n_rows
+            first, last = place.first_row, place.first_row + place.n_rows
             weight = of_set.weight[first:last] if of_set.weight.size else of_set.weight
             offset = None if of_set.offset is None else of_set.offset[:, first:last]
-            found.append(RowsOfSet(selected, first, of_set.target[:, first:last], weight, offset))
+            found.append(
+                RowsOfSet(place.selected, first, of_set.target[:, first:last], weight, offset)
+            )
         return found
 
 
@@ -117,11 +126,11 @@ def fit_partitions(
     first_rows = [0] * len(sets)
     found = []
     for partition in columns.partitions:
-        places: list[tuple[np.ndarray | None, int, int] | None] = []
+        places: list[PlaceInSet | None] = []
         for k, of_set in enumerate(sets):
             selected = of_set.selected_of(partition.number)
             n_rows = partition.n_rows if selected is None else int(np.count_nonzero(selected))
-            places.append((selected, first_rows[k], n_rows) if n_rows else None)
+            places.append(PlaceInSet(selected, first_rows[k], n_rows) if n_rows else None)
             first_rows[k] += n_rows
         if in_memory is not None:
             places.append(None)
