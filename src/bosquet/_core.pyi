@@ -68,9 +68,9 @@ def binned_bytes(bins: Bins, rows: int) -> tuple:
 class BinnedMatrixBuilder:
     """A binned matrix whose rows are appended in batches."""
 
-    def __init__(self, bins: Bins, rows: int, has_columns: bool, folder: str) -> None:
+    def __init__(self, bins: Bins, rows: int, has_columns: bool, folder: str, max_column_copies: int = 0) -> None:
         """
-        `has_columns` is whether features are stored as columns too, which makes splits faster. With a folder, the bins are in a temporary file there; with an empty string, in memory.
+        `has_columns` is whether features are stored as columns too, which makes splits faster. If not, a fit may copy as many columns as `max_column_copies`. With a folder, the bins are in a temporary file there; with an empty string, in memory.
         """
 
     def append(self, data: object, isa: str, threads: int) -> None:

@@ -158,7 +158,8 @@ def _blocks(columns: Columns, number: int) -> Iterator[FitPartition]:
         last = min(first + _BLOCK_ROWS, n_rows)
         block = delayed(take_rows(columns, slice(first, last)), traverse=False)
         partition = Partition(number + k, last - first)
-        yield FitPartition(block, partition, EncodedReader(), (None, (None, first, last - first)))
+        place = PlaceInSet(None, first, last - first)
+        yield FitPartition(block, partition, EncodedReader(), (None, place))
 
 
 def divide(
