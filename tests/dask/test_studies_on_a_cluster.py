@@ -220,7 +220,8 @@ def with_killing(tmp_path: Path) -> list[Any]:
     return ["linear", method("killing", lambda value, seed: Killing(value), [str(tmp_path)])]
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])  # the only worker takes the table with it
+# The only worker takes the table with it.
+@pytest.mark.parametrize("n_workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_trial_of_a_worker_that_is_killed_runs_again(n_workers, with_killing, tmp_path):
     with cluster_of(n_workers, allowed_failures=3) as client:
         study = fast_study(methods=with_killing, client=client).fit(table(), "y")
