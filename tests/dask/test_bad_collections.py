@@ -191,5 +191,5 @@ def test_an_asynchronous_client_is_an_error(table):
 
 
 def test_a_client_of_another_kind_is_an_error(table):
-    with pytest.raises(TypeError, match=r"client has the type str; pass a distributed\.Client"):
-        fit("tcp://scheduler:8786", dd.from_pandas(table, npartitions=2), target="number")
+    with pytest.raises(TypeError, match=r"client has the type int; pass a distributed\.Client"):
+        fit(8786, dd.from_pandas(table, npartitions=2), target="number")

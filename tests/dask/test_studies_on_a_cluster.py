@@ -11,6 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ WITHOUT_CLOCK = ["fit_seconds", "predict_microseconds"]
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """A client of one worker, later two, which may be killed."""
+    """A client of one worker, later two."""
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address=":0"
@@ -118,6 +119,19 @@ class Killing(Mean):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Meeting(Mean):
+    """Write a file, and wait for that of the other method."""
+
+    def work(self) -> None:
+        folder, own, other = self.value
+        Path(folder, own).touch()
+        deadline = time.monotonic() + 30
+        while not Path(folder, other).exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{other} does not run at the same time")
+            time.sleep(0.01)
+
+
 class Inexact(Mean):
     def work(self) -> None:
         warnings.warn("the fit is inexact", RuntimeWarning, stacklevel=2)
@@ -186,34 +200,56 @@ def test_an_error_of_the_metric_ends_the_study(client):
         fast_study(metric=broken_loss, client=client).fit(table(), "y")
 
 
-def test_the_trial_of_a_worker_that_is_killed_runs_again(workers, tmp_path):
-    methods = ["linear", method("killing", lambda value, seed: Killing(value), [str(tmp_path)])]
-    local = fast_study(methods=methods).fit(table(), "y")
-    (tmp_path / "first").touch()
-    # The only worker takes the table with it.
-    study = fast_study(methods=methods, client=workers).fit(table(), "y")
-    assert not list(tmp_path.iterdir())
-    assert_same_results(study, local)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_workers", [1, 2])
-def test_a_method_that_ends_its_workers_has_failed(n_workers, tmp_path, monkeypatch):
-    monkeypatch.setattr("bosquet.dask.worker_calls.MAX_LOSSES", 0)  # if the table is lost too
-    (tmp_path / "first").touch()
-    methods = ["linear", method("killing", lambda value, seed: Killing(value), [str(tmp_path)])]
+@contextmanager
+def cluster_of(n_workers: int, allowed_failures: int) -> Iterator[Any]:
+    """A client of workers of its own, because Dask may not replace one that is killed twice."""
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        dask.config.set({"distributed.scheduler.allowed-failures": allowed_failures}),
         distributed.LocalCluster(
             n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        study = fast_study(methods=methods, client=client).fit(table(), "y")
+        yield client
+
+
+@pytest.fixture
+def with_killing(tmp_path: Path) -> list[Any]:
+    """Methods of which one kills the process that fits it, once."""
+    (tmp_path / "once").touch()
+    return ["linear", method("killing", lambda value, seed: Killing(value), [str(tmp_path)])]
+
+
+# The only worker takes the table with it.
+@pytest.mark.parametrize("n_workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_trial_of_a_worker_that_is_killed_runs_again(n_workers, with_killing, tmp_path):
+    with cluster_of(n_workers, allowed_failures=3) as client:
+        study = fast_study(methods=with_killing, client=client).fit(table(), "y")
+    assert not list(tmp_path.iterdir())
+    assert study.table_.loc["killing", "status"] == "done"
+    assert_same_results(study, fast_study(methods=with_killing).fit(table(), "y"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_a_method_that_ends_its_workers_has_failed(n_workers, with_killing, monkeypatch):
+    monkeypatch.setattr("bosquet.dask.worker_calls.MAX_LOSSES", 0)  # if the table is lost too
+    with cluster_of(n_workers, allowed_failures=0) as client:
+        study = fast_study(methods=with_killing, client=client).fit(table(), "y")
     assert study.table_.loc["killing", "status"] == "failed"
     message = study.table_.loc["killing", "message"]
     assert message.startswith("its workers ended during it (1 in total, the last one tcp://")
     assert study.table_.loc["linear", "status"] == "done"
+
+
+def test_workers_run_trials_at_the_same_time(two_workers, tmp_path):
+    folder = str(tmp_path)
+    methods = [
+        method("a", lambda value, seed: Meeting(value), [(folder, "a", "b")]),
+        method("b", lambda value, seed: Meeting(value), [(folder, "b", "a")]),
+    ]
+    study = fast_study(methods=methods, repeats=1, client=two_workers).fit(table(), "y")
+    assert study.table_.loc[["a", "b"], "status"].tolist() == ["done", "done"]
 
 
 def test_the_table_is_sent_once(client, monkeypatch):
@@ -222,7 +258,6 @@ def test_the_table_is_sent_once(client, monkeypatch):
 
     def spy(self: Any, data: Any, **options: Any) -> Any:
         sent.extend(type(value).__name__ for value in data)
-        assert options["broadcast"]
         return scatter(self, data, **options)
 
     monkeypatch.setattr(distributed.Client, "scatter", spy)
@@ -322,6 +357,21 @@ def test_a_cluster_without_workers_is_an_error(monkeypatch):
         pytest.raises(ValueError, match=r"has had no workers for 0\.5 seconds; start workers"),
     ):
         fast_study(client=client).fit(table(), "y")
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_ends_is_an_error():
+    methods = [method("slow", lambda value, seed: Slow(10))]
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+        cluster = distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+        )
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            timer = threading.Timer(3, cluster.close)
+            timer.start()
+            with pytest.raises(ConnectionError, match=r"scheduler tcp://\S+ is lost"):
+                fast_study(methods=methods, client=client).fit(table(), "y")
+            timer.join()
 
 
 def test_workers_with_another_version_are_an_error(client, monkeypatch):

@@ -11,12 +11,13 @@ from sklearn.linear_model import Ridge
 from stand_ins import constant, method
 
 from bosquet import Study
+from bosquet.study.methods import METHODS
 from bosquet.study.methods.method import TableShape
 from bosquet.study.metrics.metric import metric_named
 from bosquet.study.report.summary import headline
 from bosquet.study.run.checkpoint import Checkpoint
 from bosquet.study.run.clock import StudyClock
-from bosquet.study.run.final_model import OVERTIME, rows_for_final
+from bosquet.study.run.final_model import OVERTIME, rows_for_final, seconds_for_rows
 from bosquet.study.run.outcomes import Outcome
 from bosquet.study.run.schedule import Schedule
 
@@ -98,6 +99,12 @@ def test_the_last_fit_may_exceed_the_budget_by_a_limited_time(one_fit, rows):
     found, _ = rows_for_final(setting(10_000), constant(), outcome, spent)
     assert found == (10_000 if one_fit == 1.0 else 2000)
     assert OVERTIME * 20 == 10
+
+
+def test_a_fit_to_slightly_more_rows_is_predicted_to_take_slightly_longer():
+    outcome = Outcome("linear", 0, "done", rows_used=192, one_fit_seconds=1.0)
+    predicted = seconds_for_rows(METHODS["linear"], outcome, setting(240).shape, 240)
+    assert 1.0 < predicted < 2.0
 
 
 def test_rounds_end_in_time_for_the_last_fit_of_the_leader():

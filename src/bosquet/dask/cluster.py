@@ -103,16 +103,25 @@ class Cluster:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self._scheduler = getattr(client.scheduler, "address", "")
         self._silent: set[str] = set()  # addresses of workers that did not answer
 
     def workers(self) -> list[ClusterWorker]:
         """Return the workers that the scheduler knows, in the order of their addresses."""
-        states = self.client.scheduler_info(n_workers=-1)["workers"]
+        states = self.client.scheduler_info(n_workers=-1).get("workers")
+        if states is None:  # the client is closed
+            self.check_connection()
+            states = {}
         return [
             ClusterWorker(address, int(state["nthreads"]), int(state.get("memory_limit") or 0))
             for address, state in sorted(states.items())
             if state.get("status", "running") == "running" and address not in self._silent
         ]
+
+    def check_connection(self) -> None:
+        """Raise a ConnectionError if the client has lost its scheduler."""
+        if self.client.status != "running":
+            raise ConnectionError(f"the connection to the scheduler {self._scheduler} is lost")
 
     def wait_for_workers(self) -> list[ClusterWorker]:
         """Return the workers; wait for one if there are none."""

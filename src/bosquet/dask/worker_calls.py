@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pickle import PicklingError
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -54,13 +54,12 @@ class _Call:
 class WorkerCalls:
     """Calls on the workers of a cluster that have not ended yet.
 
-    Values that several calls share, such as a table, are sent to every worker once.
+    Values that several calls share, such as a table, are sent to one worker; each other worker copies them
+    when it first needs them. (A broadcast of Dask waits forever for a worker that ends meanwhile.)
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        scheduler: Any = cluster.client.scheduler
-        self._name = f"the scheduler {scheduler.address}"
         self._addresses = {worker.address for worker in cluster.ready_workers()}
         self._checked = time.monotonic()  # when the workers were counted
         self._calls: dict[Future[Any], _Call] = {}
@@ -96,7 +95,7 @@ class WorkerCalls:
         n_workers, start = self.n_workers, time.monotonic()
         while True:
             if time.monotonic() - self._checked > _CHECK_SECONDS:
-                self._check_connection()
+                self._cluster.check_connection()
                 self._update_workers()
                 if self.n_workers:
                     start = time.monotonic()
@@ -127,10 +126,6 @@ class WorkerCalls:
             present = {worker.address for worker in self._cluster.ready_workers()}
         self._addresses, self._checked = present, time.monotonic()
 
-    def _check_connection(self) -> None:
-        if self._cluster.client.status != "running":
-            raise ConnectionError(f"{self._name} has ended, or the connection to it is lost")
-
     # --------------------------------------------------------------------- calls
     def _submit(self, call: _Call) -> None:
         busy = {other.address for other in self._calls.values()}
@@ -147,18 +142,29 @@ class WorkerCalls:
                 allow_other_workers=bool(idle),  # if this one ends
                 pure=False,
             )
-        except (TypeError, AttributeError, PicklingError) as error:
+        except OSError as error:  # the worker that received a shared value has ended
+            self._cluster.check_connection()
+            call.losses += 1
+            if call.losses > MAX_LOSSES:
+                raise ConnectionError(
+                    f"{call.name} cannot be sent to the workers: {error}"
+                ) from error
+            self._addresses = {worker.address for worker in self._cluster.wait_for_workers()}
+            self._submit(call)
+            return
+        except Exception as error:  # Dask raises errors of several types
+            self._cluster.check_connection()
             raise ValueError(
-                f"{call.name} cannot be sent to the workers: {error.__cause__ or error}; what it uses must be"
-                " picklable"
+                f"{call.name} cannot be sent to the workers: {error.__cause__ or error}; its functions and"
+                " objects must be picklable, and their modules must be installed on the workers"
             ) from error
         self._calls[future] = call
         future.add_done_callback(self._ended.put)
 
     def _send(self, value: Any) -> Future[Any]:
-        """Return the future of a shared value; at the first call, send it to all workers."""
+        """Return the future of a shared value; at the first call, send it to the cluster."""
         if id(value) not in self._sent:
-            (future,) = self._cluster.client.scatter([value], broadcast=True, hash=False)
+            (future,) = self._cluster.client.scatter([value], hash=False)
             self._sent[id(value)] = value, future
         return self._sent[id(value)][1]
 
@@ -168,12 +174,12 @@ class WorkerCalls:
         if call is None:  # cancelled
             return None
         if future.status == "finished":
-            with suppress(TimeoutError):
+            with suppress(TimeoutError, CancelledError):
                 return call.tag, future.result(timeout=_FETCH_SECONDS)
         elif future.status == "error":
             return call.tag, self._ended_workers(future, call)
         # The result was lost, or the shared values with all workers that had them.
-        self._check_connection()
+        self._cluster.check_connection()
         call.losses += 1
         if call.losses > MAX_LOSSES:
             return call.tag, EndedWorkersError(_ENDED.format(call.losses, call.address))
