@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,8 +16,10 @@ distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask.dataframe")
 
 N_ROWS = 3_000
+SECONDS_PER_TEST = 120
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests of this folder in one process, so that there is one cluster at a time."""
     for item in items:
@@ -35,6 +38,20 @@ def client() -> Iterator[Any]:
         distributed.Client(cluster) as opened,
     ):
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def time_limit() -> Iterator[None]:
+    """Let a test that waits forever fail."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"the test has taken {SECONDS_PER_TEST} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS_PER_TEST)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(autouse=True)

