@@ -66,7 +66,7 @@ def watch_study(meter):
 
     meter.watch(study, "read_study_table", lambda *_: "reading and tidying")
     meter.watch(study_run.StudyRun, "_explore", lambda *_: "exploration")
-    meter.watch(trial_runner, "run_trial", lambda _, method, *__: method.title)
+    meter.watch(trial_runner, "run_trial", lambda _, __, plan: plan.method.title)
     meter.watch(study_run, "ranked", lambda *_: "comparison")
     meter.watch(final_step, "fit_final", lambda *_: "fit to all rows")
     meter.watch(final_step.FinalStep, "_final_decision", lambda *_: "threshold of the final model")

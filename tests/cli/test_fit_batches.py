@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from table_parts import write_parts
 
 from bosquet.batches import sizes
 from bosquet.cli.commands import fit
@@ -46,14 +47,6 @@ def table():
 def small_batches(monkeypatch):
     monkeypatch.setattr(sizes, "BATCH_ROWS", 64)
     monkeypatch.setattr(delimited, "_STREAM_BLOCK", 2000)
-
-
-def write_parts(frame, folder, suffix="parquet", n_parts=3):
-    folder.mkdir()
-    for number, rows in enumerate(np.array_split(np.arange(len(frame)), n_parts)):
-        part, path = frame.iloc[rows], folder / f"part-{number}.{suffix}"
-        part.to_parquet(path) if suffix == "parquet" else part.to_csv(path, index=False)
-    return folder
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])

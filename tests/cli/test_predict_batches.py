@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pyarrow import feather
+from table_parts import write_parts
 
 import bosquet
 from bosquet.batches import sizes
@@ -54,13 +55,6 @@ def model_file(csv_file):
 def small_batches(monkeypatch):
     monkeypatch.setattr(sizes, "BATCH_ROWS", 64)
     monkeypatch.setattr(delimited, "_STREAM_BLOCK", 1000)
-
-
-def write_parts(frame, folder, suffix="parquet", n_parts=3):
-    folder.mkdir()
-    for number, rows in enumerate(np.array_split(np.arange(len(frame)), n_parts)):
-        part, path = frame.iloc[rows], folder / f"part-{number}.{suffix}"
-        part.to_parquet(path) if suffix == "parquet" else part.to_csv(path, index=False)
 
 
 def expected_predictions(model_file, frame):

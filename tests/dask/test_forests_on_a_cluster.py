@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from typing import Any
 
 import pytest
@@ -35,6 +36,25 @@ def test_a_forest_of_the_cluster_is_the_forest_of_the_table(client, frame, finge
     collection = dd.from_pandas(frame[columns], npartitions=5)
     clustered.fit(collection, target=target, sample_weight=weight, client=client)
     assert fingerprint(clustered) == fingerprint(local)
+
+
+def test_codes_in_temporary_files_give_the_same_bits(client, frame, fingerprint):
+    local = bosquet.RandomForestRegressor(4, random_state=0)
+    local.fit(frame[FEATURES], frame["number"])
+    clustered = on_cluster.RandomForestRegressor(4, random_state=0)
+    collection = dd.from_pandas(frame[[*FEATURES, "number"]], npartitions=3)
+    clustered.fit(collection, target="number", client=client, memory_limit=0)
+    assert fingerprint(clustered) == fingerprint(local)
+    client.run(set_temporary_folder, "/no/such/folder")
+    try:
+        with pytest.raises(ValueError, match="cannot be created in /no/such/folder"):
+            clustered.fit(collection, target="number", client=client, memory_limit=0)
+    finally:
+        client.run(set_temporary_folder, None)
+
+
+def set_temporary_folder(path: str | None) -> None:
+    tempfile.tempdir = path
 
 
 def test_a_warm_start_adds_trees(client, frame, fingerprint):

@@ -10,7 +10,7 @@ from stand_ins import constant, linear, tree
 from bosquet import Study
 from bosquet.cli.commands.study import SCHEMES as SCHEMES_OF_THE_COMMAND
 from bosquet.study.run.clock import StudyClock
-from bosquet.study.run.trial import run_trial
+from bosquet.study.run.trial import TrialPlan, run_trial
 from bosquet.study.study_run import StudyRun
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import split_rows
@@ -42,7 +42,7 @@ def schemes_in(seconds=None, **more):
     run = a_run(**more)
     split = split_rows(run.context.y, 0, 0, stratify=False)
     outcomes = [
-        run_trial(run.context, one, split, limits=TimeLimits(seconds))[0] for one in run.methods
+        run_trial(run.context, split, TrialPlan(one, TimeLimits(seconds)))[0] for one in run.methods
     ]
     return {outcome.method: outcome.curve["by"] for outcome in outcomes if outcome.curve}
 

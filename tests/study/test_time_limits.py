@@ -19,7 +19,7 @@ from bosquet.study.methods.costs import FitCost
 from bosquet.study.metrics.metric import metric_named
 from bosquet.study.run import time_division
 from bosquet.study.run.clock import StudyClock
-from bosquet.study.run.trial import run_trial
+from bosquet.study.run.trial import TrialPlan, run_trial
 from bosquet.study.study_run import StudyRun
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.rows import TableRows
@@ -228,7 +228,7 @@ def test_a_model_has_half_of_its_limit_to_predict_the_test_rows_whatever_its_fit
         read_study_table(X.assign(y=y), "y", "auto"), options, StudyClock(options.budget)
     )
     split = split_rows(y, 0, 0, stratify=False)
-    outcome, _ = run_trial(run.context, late, split, limits=TimeLimits(2.0, 2.0))
+    outcome, _ = run_trial(run.context, split, TrialPlan(late, TimeLimits(2.0, 2.0)))
     assert outcome.status == "done"
     assert outcome.score is not None
 

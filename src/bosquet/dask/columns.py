@@ -142,7 +142,7 @@ class PartitionedColumns(DistributedColumns, DistributedForestColumns):
             for table, partition in zip(self.delayed, self.partitions, strict=True)
             if partition.n_rows
         ]
-        setup = (bins, target, weight, options)
+        setup = (bins, target, weight, options, self.memory_limit)
         return ClusterForestFit(self.cluster, tables, self.reader, setup)
 
     def _read_on_driver(self) -> Iterator[Columns]:

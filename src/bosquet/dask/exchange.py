@@ -57,7 +57,6 @@ class Exchange:
     def __init__(self, address: str, security: Security, rank: int, n_parts: int):
         self.rank = rank
         self.seconds = 0.0  # spent in messages, and in waiting for other parts
-        self.n_sent, self.sent_bytes = 0, 0
         self._address, self._security = address, security
         self._loop = asyncio.new_event_loop()
         self._partners, self._extra = partners_of(rank, n_parts)
@@ -204,8 +203,6 @@ class Exchange:
     async def _send(self, rank: int, numbers: np.ndarray) -> None:
         comm, content = self._comms[rank], numbers.data.cast("B")
         header = _HEADER.pack(self._number, len(numbers))
-        self.n_sent += 1
-        self.sent_bytes += len(content)
         if (stream := _stream_of(comm)) is None:
             await comm.write((header, bytes(content)))
         elif len(content) < LONG_BYTES:

@@ -18,8 +18,9 @@ from bosquet import _core
 from bosquet._instruction_set import instruction_set
 from bosquet.dask.cluster import MAX_LOSSES, Cluster, ClusterWorker, LostWorkersError
 from bosquet.dask.exchange import LostPartError
-from bosquet.dask.partitions import Partition, PartitionReader
-from bosquet.data import count_rows, take_rows
+from bosquet.dask.partitions import Partition, PartitionReader, memory_for_bins
+from bosquet.data import BinMemory, count_rows, take_rows
+from bosquet.trees.binning import empty_codes
 from bosquet.trees.copying import add_copy
 from bosquet.trees.growing import TreeTarget, cart_fit
 
@@ -33,9 +34,16 @@ logger = logging.getLogger(__name__)
 class WorkerForest:
     """The codes of the table on a worker, and what grows trees on them."""
 
-    def __init__(self, bins: _core.Bins, target: TreeTarget, weight: np.ndarray, options: Any):
+    def __init__(
+        self,
+        bins: _core.Bins,
+        target: TreeTarget,
+        weight: np.ndarray,
+        options: Any,
+        memory: BinMemory,
+    ):
         self.target, self.weight, self.options = target, weight, options
-        self.codes = _core.CodedTableBuilder(bins, target.n_rows)
+        self.codes = empty_codes(bins, target.n_rows, memory)
         self.thread = ThreadPoolExecutor(1, "bosquet-forest")
         self.fit: _core.CartFit | None = None
 
@@ -86,10 +94,13 @@ async def begin(
     target: TreeTarget,
     weight: np.ndarray,
     options: dict[str, Any],
+    limit: int | None,
+    memory_of_worker: int,
     dask_worker: Worker,
 ) -> None:
     """Prepare a worker for the codes of the partitions, which follow in order."""
-    _forests[name, dask_worker.address] = WorkerForest(bins, target, weight, options)
+    memory = memory_for_bins(limit, memory_of_worker)
+    _forests[name, dask_worker.address] = WorkerForest(bins, target, weight, options, memory)
 
 
 def append(
@@ -136,7 +147,7 @@ class ClusterForestFit:
     cluster : Cluster
     tables : delayed partitions, each with its Partition and its selected rows (None: all)
     reader : PartitionReader
-    setup : bins, target, weight and options, as `begin` needs them
+    setup : bins, target, weight, options and limit of memory, as `begin` needs them
     """
 
     def __init__(
@@ -214,7 +225,9 @@ class ClusterForestFit:
 
         if not workers:
             return
-        self._cluster.call(begin, {w.address: (self._name, *self._setup) for w in workers})
+        self._cluster.call(
+            begin, {w.address: (self._name, *self._setup, w.memory_limit) for w in workers}
+        )
         tasks = []
         for worker in workers:
             done: Any = None

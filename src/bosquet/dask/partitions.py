@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,25 @@ from bosquet._suggestions import hint
 from bosquet.batches import BatchSource
 from bosquet.batches.frames import arrow_table, memory_part
 from bosquet.batches.schemas import CommonSchema
-from bosquet.data import TableEncoder, TrainingLevels, count_rows
+from bosquet.batches.training import available_memory
+from bosquet.data import BinMemory, TableEncoder, TrainingLevels, count_rows
 
 if TYPE_CHECKING:
     import pyarrow
 
     from bosquet._types import CategoricalFeatures
     from bosquet.data import Columns
+
+
+# Without memory_limit, the bins of a worker may take this share of the memory that is available to it.
+_SHARE_OF_MEMORY = 0.5
+
+
+def memory_for_bins(limit: int | None, memory_of_worker: int) -> BinMemory:
+    """Return where the bins of this worker are kept; a worker with 0 bytes has no limit of its own."""
+    if limit is None:
+        limit = int(_SHARE_OF_MEMORY * (memory_of_worker or available_memory()))
+    return BinMemory(limit, tempfile.gettempdir())
 
 
 @dataclass(frozen=True)

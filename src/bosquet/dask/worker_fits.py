@@ -6,7 +6,6 @@ A worker keeps the bins of its partitions and the state of the fit from one call
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +16,9 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
-from bosquet.batches.training import available_memory
 from bosquet.boosting.gradient.distributed import TreeTerms
 from bosquet.dask.exchange import Exchange, LostPartError
-from bosquet.dask.partitions import Partition
+from bosquet.dask.partitions import Partition, memory_for_bins
 from bosquet.dask.shares import Reader, RowsOfSet
 from bosquet.data import BinMemory, count_rows, take_rows
 from bosquet.losses import NativeLoss
@@ -33,9 +31,6 @@ Result = TypeVar("Result")
 
 # The rows of each partition of a worker that belong to the training set and to the validation set.
 RowsOfPartitions: TypeAlias = "dict[int, list[RowsOfSet | None]]"
-
-# Without memory_limit, the bins of a worker may take this share of the memory that is available to it.
-_SHARE_OF_MEMORY = 0.5
 
 
 @dataclass(frozen=True)
@@ -218,10 +213,7 @@ async def begin(
     dask_worker: Worker,
 ) -> None:
     """Create the part of a worker; `append` follows for each of its partitions, in order."""
-    limit = setup.memory_limit
-    if limit is None:
-        limit = int(_SHARE_OF_MEMORY * (memory_limit or available_memory()))
-    memory = BinMemory(limit, tempfile.gettempdir())
+    memory = memory_for_bins(setup.memory_limit, memory_limit)
     _fits[name, dask_worker.address] = WorkerFit(setup, rows, threads, memory)
 
 

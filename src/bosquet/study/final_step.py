@@ -22,7 +22,7 @@ from bosquet.study.run.final_model import TIME_MARGIN, fit_candidate, fit_final
 from bosquet.study.run.next_block import block_scores
 from bosquet.study.run.schedule import Schedule
 from bosquet.study.run.training_rows import training_rows
-from bosquet.study.run.trial import run_trial
+from bosquet.study.run.trial import TrialPlan, run_trial
 from bosquet.study.table.reading import StudyTable
 from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import seed_of
@@ -106,9 +106,8 @@ class FinalStep:
             candidate = candidate_with(method, shape, outcome.setting)
         if candidate is None:
             soft = max(self.clock.seconds_left(), MIN_SOFT_LIMIT) if self.clock.timed else None
-            combined_method = self.schedule.combine(method, split, soft, outcome)
-            limits = TimeLimits(soft)
-            repeated_outcome, model = run_trial(context, combined_method, split, limits=limits)
+            plan = TrialPlan(self.schedule.combine(method, split, soft, outcome), TimeLimits(soft))
+            repeated_outcome, model = run_trial(context, split, plan)
             if model is not None and repeated_outcome.setting == outcome.setting:
                 return context.candidates[method.name], model
             candidate = context.candidates.get(method.name)

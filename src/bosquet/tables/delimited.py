@@ -18,7 +18,7 @@ from bosquet.tables.dialects import (
     holds_sample,
     layout_of,
 )
-from bosquet.tables.encodings import OpenFile, checked_encoding, open_utf8
+from bosquet.tables.encodings import FileOfPieces, OpenFile, checked_encoding, open_utf8
 from bosquet.tables.errors import TableError, import_pandas
 from bosquet.tables.numerals import (
     decimal_mark,
@@ -174,7 +174,9 @@ class DelimitedText:
         file = open_utf8(open_file, self._encoding)
         _skip(file, self._above)
         if self._layout.delimiter == BLANKS:
-            file = io.BufferedReader(_CollapsedBlanks(file), _STREAM_BLOCK)
+            file = io.BufferedReader(
+                FileOfPieces(file, _pieces_with_single_blanks(file)), _STREAM_BLOCK
+            )
         _skip(file, self._header)
         return file
 
@@ -255,29 +257,10 @@ class _CountingQuotes(io.RawIOBase):
         return data
 
 
-class _CollapsedBlanks(io.RawIOBase):
-    """A text in UTF-8 in which runs of blanks are one blank."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._pending = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._pending:
-            data = self._file.read(_STREAM_BLOCK)
-            data += self._file.readline()  # whole lines
-            self._pending = collapse_blanks(data.decode("utf-8")).encode("utf-8")
-        size = min(len(buffer), len(self._pending))
-        buffer[:size] = self._pending[:size]
-        self._pending = self._pending[size:]
-        return size
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+def _pieces_with_single_blanks(file: IO[bytes]) -> Iterator[bytes]:
+    """Read a text in UTF-8 in whole lines, in which runs of blanks become one blank."""
+    while data := file.read(_STREAM_BLOCK):
+        yield collapse_blanks((data + file.readline()).decode("utf-8")).encode("utf-8")
 
 
 def _skip(file: IO[bytes], text: str) -> None:

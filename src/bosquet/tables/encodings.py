@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, Any, TypeAlias
 
 from bosquet.tables.errors import TableError
@@ -92,30 +92,25 @@ def open_utf8(open_file: OpenFile, encoding: str) -> IO[bytes]:
     if encoding == "utf-8-sig":
         file.read(len(codecs.BOM_UTF8))
         return file
-    return io.BufferedReader(_Utf8Stream(file, encoding), _PIECE)
+    return io.BufferedReader(FileOfPieces(file, _utf8_pieces(file, encoding)), _PIECE)
 
 
-class _Utf8Stream(io.RawIOBase):
-    """The text of a file in another encoding, as UTF-8."""
+class FileOfPieces(io.RawIOBase):
+    """A binary file of the bytes that an iterator makes of another file."""
 
-    def __init__(self, file: IO[bytes], encoding: str) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder(encoding)()
+    def __init__(self, file: IO[bytes], pieces: Iterator[bytes]) -> None:
+        self._file, self._pieces = file, pieces
         self._pending = b""
-        self._at_start = True
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._pending:
-            data = self._file.read(_PIECE)
-            text = self._decoder.decode(data, final=not data)
-            if self._at_start and text:
-                text, self._at_start = text.removeprefix("\ufeff"), False
-            self._pending = text.encode("utf-8")
-            if not data:
-                break
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._pending = piece
         size = min(len(buffer), len(self._pending))
         buffer[:size] = self._pending[:size]
         self._pending = self._pending[size:]
@@ -124,6 +119,17 @@ class _Utf8Stream(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+def _utf8_pieces(file: IO[bytes], encoding: str) -> Iterator[bytes]:
+    """Read a text in another encoding as UTF-8, without a byte order mark."""
+    decoder, at_start, data = codecs.getincrementaldecoder(encoding)(), True, b" "
+    while data:
+        data = file.read(_PIECE)
+        text = decoder.decode(data, final=not data)
+        if at_start and text:
+            text, at_start = text.removeprefix("\ufeff"), False
+        yield text.encode("utf-8")
 
 
 def _check_decodes(open_file: OpenFile, encoding: str) -> None:

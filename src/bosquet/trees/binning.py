@@ -67,9 +67,13 @@ def code_bins(
     isa = instruction_set()
     if not isinstance(columns, BatchedColumns):
         return _core.code_bins(columns, bins, isa, threads)
-    memory = columns.memory
-    folder = "" if _core.coded_bytes(bins, columns.n_rows) <= memory.limit else memory.folder
-    table = _core.CodedTableBuilder(bins, columns.n_rows, folder)
+    table = empty_codes(bins, columns.n_rows, columns.memory)
     for batch in columns:
         table.append(batch, isa, threads)
     return table.finish()
+
+
+def empty_codes(bins: _core.Bins, n_rows: int, memory: BinMemory) -> _core.CodedTableBuilder:
+    """Return a table of codes to which the rows are appended, in memory or in temporary files."""
+    folder = "" if _core.coded_bytes(bins, n_rows) <= memory.limit else memory.folder
+    return _core.CodedTableBuilder(bins, n_rows, folder)

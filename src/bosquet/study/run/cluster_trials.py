@@ -21,15 +21,14 @@ from threadpoolctl import threadpool_limits
 
 from bosquet.dask.cluster import Cluster
 from bosquet.dask.worker_calls import EndedWorkersError, WorkerCalls
-from bosquet.study.methods.method import Candidate, Method
+from bosquet.study.methods.method import Candidate
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.machine import limited_resources, n_parallel_fits
-from bosquet.study.run.outcomes import Outcome, TuningScope
-from bosquet.study.run.trial import run_trial
+from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.trial import TrialPlan, run_trial
 from bosquet.study.run.trial_runner import Done
 from bosquet.study.table.splits import StudySplit
 from bosquet.study.tuning.stopping import stop_on
-from bosquet.study.tuning.time_limits import NO_LIMITS, TimeLimits
 
 # Trials of one process would mix up their warnings, which Python collects per process.
 _one_at_a_time = threading.Lock()
@@ -42,16 +41,14 @@ class _Started:
     """A trial that runs on a worker."""
 
     context: StudyContext
-    method: Method
     split: int
+    plan: TrialPlan
     done: Done
-    limits: TimeLimits
-    scope: TuningScope
     started: float
 
     def seconds_to_limit(self) -> float:
         """Return the seconds until the soft limit; 0 after it or without one."""
-        return max((self.limits.soft or 0.0) - (time.monotonic() - self.started), 0.0)
+        return max((self.plan.limits.soft or 0.0) - (time.monotonic() - self.started), 0.0)
 
 
 class ClusterTrials:
@@ -82,46 +79,39 @@ class ClusterTrials:
             self._running.remove(trial)
             if isinstance(result, EndedWorkersError):
                 message = str(result)
-                outcome = Outcome(
-                    trial.method.name, trial.split, "failed", message, scope=trial.scope
-                )
+                name, scope = trial.plan.method.name, trial.plan.scope
+                outcome = Outcome(name, trial.split, "failed", message, scope=scope)
                 trial.done(outcome, None)
                 continue
             outcome, models = result
             candidate, estimator = _unpack(models)
             if trial.split == 0 and candidate is not None:
-                trial.context.candidates[trial.method.name] = candidate
+                trial.context.candidates[trial.plan.method.name] = candidate
             trial.done(outcome, estimator)
 
     def start(
         self,
         context: StudyContext,
-        method: Method,
         split: StudySplit,
+        plan: TrialPlan,
         done: Done,
         *,
-        limits: TimeLimits = NO_LIMITS,
-        scope: TuningScope = "all",
-        first: Outcome | None = None,
-        n_rows: int | None = None,
         best: float | None = None,
     ) -> None:
-        trial = _Started(context, method, split.number, done, limits, scope, time.monotonic())
+        method, first = plan.method, plan.first
+        trial = _Started(context, split.number, plan, done, time.monotonic())
+        if first is not None:  # its predictions are only needed for the report
+            plan = replace(plan, first=replace(first, predictions=None, evaluation=None))
         self.calls.start(
             trial,
             f"the trial of {method.title}",
             _run_on_worker,
             [context, split],
+            plan=plan,
             study=self._study,
-            method=method,
-            candidate=context.candidates.get(method.name) if scope == "same" else None,
+            candidate=context.candidates.get(method.name) if plan.scope == "same" else None,
             n_jobs=self.n_jobs,
             best=best,
-            limits=limits,
-            scope=scope,
-            # Its predictions are only needed for the report.
-            first=None if first is None else replace(first, predictions=None, evaluation=None),
-            n_rows=n_rows,
         )
         self._running.append(trial)
 
@@ -139,13 +129,11 @@ def _run_on_worker(
     context: StudyContext,
     split: StudySplit,
     *,
+    plan: TrialPlan,
     study: str,
-    method: Method,
     candidate: Candidate | None,
     n_jobs: int | None,
     best: float | None,
-    limits: TimeLimits,
-    **options: Any,
 ) -> tuple[Outcome, bytes]:
     """Run a trial with the threads of this worker; return its outcome, and its models as a pickle."""
     from distributed import get_worker
@@ -155,21 +143,21 @@ def _run_on_worker(
     with _one_at_a_time, threadpool_limits(threads, user_api="openmp"):
         fits = n_parallel_fits(n_jobs)
         # A copy of its own: all trials of this worker have the same context.
-        chosen = {} if candidate is None else {method.name: candidate}
+        chosen = {} if candidate is None else {plan.method.name: candidate}
         context = replace(context, n_jobs=fits, candidates=chosen)
-        options["limits"] = limits.after(time.monotonic() - arrived)
+        plan = replace(plan, limits=plan.limits.after(time.monotonic() - arrived))
         with (
             limited_resources(len(context.X) * context.shape.n_indicators, fits),
             _stoppable(study),
         ):
-            outcome, estimator = run_trial(context, method, split, **options)
+            outcome, estimator = run_trial(context, split, plan)
     if split.number:
         return outcome, b""
     if outcome.score is None or (
         best is not None and not context.metric.is_better(outcome.score, best)
     ):
         estimator = None
-    return outcome, _pack(context.candidates.get(method.name), estimator)
+    return outcome, _pack(context.candidates.get(plan.method.name), estimator)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from bosquet.study.run.outcomes import Outcome, TuningScope
 from bosquet.study.run.round_times import chain_seconds, round_seconds
 from bosquet.study.run.time_division import END_OF_ROUNDS, TimeDivision
 from bosquet.study.run.time_prediction import FitTimeModel
+from bosquet.study.run.trial import TrialPlan
 from bosquet.study.run.trial_runner import LOCAL_TRIALS, TrialRunner
 from bosquet.study.table.splits import StudySplit
 from bosquet.study.tuning.time_limits import TimeLimits
@@ -171,11 +172,9 @@ class Schedule:
 
         self.runner.start(
             self.context,
-            method,
             split,
+            TrialPlan(method, limits, n_rows=n_rows),
             done,
-            limits=limits,
-            n_rows=n_rows,
             best=None if leader is None else leader[1].score,
         )
 
@@ -278,15 +277,9 @@ class Schedule:
             if not begun.dropped:
                 self._report_outcome(method, self._store_outcome(outcome))
 
-        self.runner.start(
-            self.context,
-            self.combine(method, begun.split, soft, first),
-            begun.split,
-            done,
-            limits=TimeLimits(soft),
-            scope=begun.scope,
-            first=first,
-        )
+        combined = self.combine(method, begun.split, soft, first)
+        plan = TrialPlan(combined, TimeLimits(soft), begun.scope, first)
+        self.runner.start(self.context, begun.split, plan, done)
 
     def _end_finished_rounds(self, rounds: list[Round]) -> None:
         """Count the splits of finished rounds, in their order."""

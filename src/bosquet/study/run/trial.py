@@ -47,23 +47,13 @@ LONGEST_MESSAGE = 300  # characters
 DECIDING_SHARE, SCORING_SHARE = 0.25, 0.5
 
 
-def run_trial(
-    context: StudyContext,
-    method: Method,
-    split: StudySplit,
-    *,
-    limits: TimeLimits = NO_LIMITS,
-    scope: TuningScope = "all",
-    first: Outcome | None = None,
-    n_rows: int | None = None,
-) -> tuple[Outcome, Any]:
-    """Run a method on a split; return the outcome and the fitted estimator (None if there is none).
+@dataclass(frozen=True)
+class TrialPlan:
+    """How a method is tried on a split.
 
-    An error of the method is stored in the outcome and does not end the study. At the hard limit the method
-    keeps the best model so far; without one its status is "stopped".
-
-    Parameters
+    Attributes
     ----------
+    method : Method
     limits : TimeLimits, default=NO_LIMITS
     scope : {"all", "near", "same"}, default="all"
         Which candidates are tried, see `TuningScope`.
@@ -72,13 +62,27 @@ def run_trial(
     n_rows : int or None, default=None
         Number of training rows. By default the method determines how many it can afford.
     """
+
+    method: Method
+    limits: TimeLimits = NO_LIMITS
+    scope: TuningScope = "all"
+    first: Outcome | None = None
+    n_rows: int | None = None
+
+
+def run_trial(context: StudyContext, split: StudySplit, plan: TrialPlan) -> tuple[Outcome, Any]:
+    """Run a method on a split; return the outcome and the fitted estimator (None if there is none).
+
+    An error of the method is stored in the outcome and does not end the study. At the hard limit the method
+    keeps the best model so far; without one its status is "stopped".
+    """
     began = time.perf_counter()
-    trial = Trial(context, method, split, limits, scope, first)
+    trial = Trial(context, split, plan)
     outcome, estimator = trial.outcome, None
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         try:
-            estimator = trial.run(n_rows)
+            estimator = trial.run()
         except OutOfTime as stopped:
             outcome.status, outcome.message = "stopped", str(stopped)
         except MetricError:  # an error of the metric, not of the method
@@ -113,25 +117,25 @@ class Trial:
     """
 
     context: StudyContext
-    method: Method
     split: StudySplit
-    limits: TimeLimits
-    scope: TuningScope
-    first: Outcome | None
+    plan: TrialPlan
     outcome: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
-        self.outcome = Outcome(self.method.name, self.split.number, "failed", scope=self.scope)
+        plan = self.plan
+        self.outcome = Outcome(plan.method.name, self.split.number, "failed", scope=plan.scope)
 
-    def run(self, n_rows: int | None = None) -> Any:
+    def run(self) -> Any:
         """Run all steps and return the fitted estimator; None if the method is unsuited."""
-        context, method, outcome, train = self.context, self.method, self.outcome, self.split.train
+        context, plan, outcome, train = self.context, self.plan, self.outcome, self.split.train
+        method = plan.method
         unsuited = method.why_unsuited(replace(context.shape, n_rows=len(train)))
         if unsuited:
             outcome.status, outcome.message = "unsuited", unsuited
             return None
-        soft = self.limits.soft
-        indices, shape = training_rows(context, method, train, soft, self.first, n_rows)
+        indices, shape = training_rows(
+            context, method, train, plan.limits.soft, plan.first, plan.n_rows
+        )
         outcome.rows_used, outcome.subsampled = len(indices), len(indices) < len(train)
         rows = context.rows(indices)
         began = time.perf_counter()
@@ -155,16 +159,16 @@ class Trial:
     # --------------------------------------------------------------- tune and fit
     def _fit(self, rows: TableRows, shape: TableShape) -> FittedCandidate:
         """Choose a candidate and fit it to the given rows."""
-        context, method = self.context, self.method
+        context, method = self.context, self.plan.method
         seed = seed_of(context.random_state, "fit", method.name, self.split.number)
-        if self.first is not None and self.scope == "same":
+        if self.plan.first is not None and self.plan.scope == "same":
             cached = context.candidates.get(method.name)
-            candidate = cached or candidate_with(method, shape, self.first.setting)
+            candidate = cached or candidate_with(method, shape, self.plan.first.setting)
             if candidate is not None:
                 return self._fit_untuned(candidate, rows, seed)
         candidates = list(method.candidates(shape))
-        if self.first is not None and self.scope == "near":
-            candidates = adjacent_candidates(candidates, self.first.setting)
+        if self.plan.first is not None and self.plan.scope == "near":
+            candidates = adjacent_candidates(candidates, self.plan.first.setting)
         return self._tune(candidates, rows, shape, seed)
 
     def _fit_untuned(self, candidate: Candidate, rows: TableRows, seed: int) -> FittedCandidate:
@@ -176,21 +180,21 @@ class Trial:
     def _tune(
         self, candidates: list[Candidate], rows: TableRows, shape: TableShape, seed: int
     ) -> FittedCandidate:
-        context, method, outcome = self.context, self.method, self.outcome
+        context, method, outcome = self.context, self.plan.method, self.outcome
         options = TuningOptions(
             scheme=context.scheme(method, shape),
             folds=FOLDS,
             random_state=seed,
             # Only fits in the calling thread can be stopped.
-            n_jobs=context.n_jobs if self.limits.hard is None else 1,
+            n_jobs=context.n_jobs if self.plan.limits.hard is None else 1,
         )
-        if self.limits.soft is not None:
+        if self.plan.limits.soft is not None:
             candidates = middle_first(candidates)
         rows_seed = seed_of(context.random_state, "rows", method.name)
         halving = Halving(
             method, rows, shape, context.metric, options, rows_seed, fewest_rows(shape)
         )
-        tuned, note, n_rows_used = halving.tune(candidates, self.limits)
+        tuned, note, n_rows_used = halving.tune(candidates, self.plan.limits)
         if n_rows_used < len(rows):
             outcome.rows_used, outcome.subsampled = n_rows_used, True
         outcome.curve = to_json_types(tuned.curve)
@@ -204,13 +208,13 @@ class Trial:
     # ---------------------------------------------------------- decide and score
     def _choose_decision(self, fit: FittedCandidate, rows: TableRows) -> Decision:
         """Return the decision rule: that of the first split, or one chosen on out-of-sample predictions."""
-        context, metric, first = self.context, self.context.metric, self.first
+        context, metric, first = self.context, self.context.metric, self.plan.first
         if not context.target.is_classes or not needs_threshold(metric, context.target.is_rare):
             return default_decision(metric)
-        if first is not None and self.scope == "same" and first.threshold is not None:
+        if first is not None and self.plan.scope == "same" and first.threshold is not None:
             return Decision(metric.classes, metric.positive, first.threshold, metric.costs)
         seed = seed_of(context.random_state, "threshold", self.split.number)
-        hard = self.limits.hard
+        hard = self.plan.limits.hard
         unseen = fit.unseen
         try:
             with stop_after(None if hard is None else DECIDING_SHARE * hard):
@@ -223,7 +227,7 @@ class Trial:
         return choose_decision(unseen.predictions, unseen.y, metric, unseen.weight)
 
     def _limit_of_scoring(self) -> float | None:
-        hard = self.limits.hard
+        hard = self.plan.limits.hard
         return None if hard is None else max(SCORING_SHARE * hard, hard - self.outcome.fit_seconds)
 
     def _score(self, estimator: Any, decision: Decision) -> None:

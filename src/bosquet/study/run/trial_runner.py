@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from bosquet.study.methods.method import Method
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.outcomes import Outcome, TuningScope
-from bosquet.study.run.trial import run_trial
+from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.trial import TrialPlan, run_trial
 from bosquet.study.table.splits import StudySplit
-from bosquet.study.tuning.time_limits import NO_LIMITS, TimeLimits
 
 # Called in the main thread when a trial has ended, with its outcome and its fitted estimator or None.
 Done = Callable[[Outcome, Any], None]
@@ -44,17 +42,13 @@ class TrialRunner(Protocol):
     def start(
         self,
         context: StudyContext,
-        method: Method,
         split: StudySplit,
+        plan: TrialPlan,
         done: Done,
         *,
-        limits: TimeLimits = NO_LIMITS,
-        scope: TuningScope = "all",
-        first: Outcome | None = None,
-        n_rows: int | None = None,
         best: float | None = None,
     ) -> None:
-        """Start a trial with the arguments of `run_trial`.
+        """Start a trial.
 
         An estimator that does not improve the score `best` need not be returned.
         """
@@ -81,21 +75,13 @@ class LocalTrials:
     def start(
         self,
         context: StudyContext,
-        method: Method,
         split: StudySplit,
+        plan: TrialPlan,
         done: Done,
         *,
-        limits: TimeLimits = NO_LIMITS,
-        scope: TuningScope = "all",
-        first: Outcome | None = None,
-        n_rows: int | None = None,
         best: float | None = None,
     ) -> None:
-        done(
-            *run_trial(
-                context, method, split, limits=limits, scope=scope, first=first, n_rows=n_rows
-            )
-        )
+        done(*run_trial(context, split, plan))
 
 
 LOCAL_TRIALS = LocalTrials()
